@@ -1,0 +1,55 @@
+# `make book` builds the book, `make test` builds it and runs every test.
+# Needs Python 3.11 or newer with venv, git and make. The rest comes from requirements.lock.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+PORT ?= 8000
+
+# PyTensor compiles with numba, never with a C compiler: the same on every machine.
+export PYTENSOR_FLAGS := cxx=,linker=numba
+
+.PHONY: help env book chapter test serve clean lock
+
+help:
+	@echo "make book           build the book into _build/html"
+	@echo "make test           build what is missing and run every test"
+	@echo "make chapter C=03   execute one chapter alone"
+	@echo "make serve          show the book on http://127.0.0.1:$(PORT)"
+	@echo "make lock           resolve pyproject.toml anew into requirements.lock"
+	@echo "make clean          remove everything that was built, also $(VENV)"
+
+env: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) tools/check_python.py
+	@echo "Setting up $(VENV) (about a minute, once)"
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+book: $(READY)
+	@$(BIN)/python tools/build_book.py $(if $(CI),--fresh)
+
+chapter: $(READY)
+	@test -n "$(C)" || { echo "Say which chapter: make chapter C=03"; exit 2; }
+	@$(BIN)/python tools/build_book.py --chapter $(C)
+
+test: book
+	@$(BIN)/python -m pytest $(ARGS)
+
+serve: book
+	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+lock: $(READY)
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
+	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --no-annotate --no-emit-package bayeval $(if $(UPGRADE),--upgrade) \
+	  --quiet --output-file requirements.lock
+
+clean:
+	rm -rf _build dist $(VENV) .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -1,0 +1,80 @@
+"""Local Sphinx extension: MathJax from disk, progress of the build, one chapter alone."""
+
+import importlib.util
+import os
+import sys
+import time
+from pathlib import Path
+
+from sphinx.util.fileutil import copy_asset_file
+
+# What a page can ask of MathJax: the bundle, its fonts, and the TeX extensions it loads on demand.
+MATHJAX_FILES = (
+    "tex-chtml.js",
+    "output/chtml/fonts/woff-v2/*.woff",
+    "input/tex/extensions/*.js",
+)
+# Bundles of everything, and extensions that the autoloader never asks for.
+MATHJAX_UNUSED = {"all-packages.js", "physics.js"}
+
+
+def copy_mathjax(app, exception):
+    """Copy the needed part of the MathJax that the package sphinx-mathjax-offline carries."""
+    if exception or app.builder.format != "html":
+        return
+    package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
+    source = package / "static" / "mathjax"
+    target = Path(app.outdir) / "_static" / "mathjax"
+    for pattern in MATHJAX_FILES:
+        for path in source.glob(pattern):
+            if path.name not in MATHJAX_UNUSED:
+                destination = target / path.relative_to(source)
+                destination.parent.mkdir(parents=True, exist_ok=True)
+                copy_asset_file(str(path), str(destination))
+
+
+def configure(app, config):
+    """Share one execution cache, and execute one chapter only where that was asked for."""
+    config.nb_execution_cache_path = str(Path(app.srcdir) / "_build" / ".jupyter_cache")
+    chapter = os.environ.get("BOOK_CHAPTER")
+    if chapter:
+        pages = [*Path(app.srcdir).glob("chapters/*.md"), *Path(app.srcdir).glob("appendix/*.md")]
+        config.nb_execution_excludepatterns = [
+            f"{page.parent.name}/{page.name}"
+            for page in pages
+            if not page.name.startswith(chapter)
+        ]
+
+
+class Progress:
+    """Say which page is being read (and so executed), and how long it took."""
+
+    def __init__(self):
+        self.total = 0
+        self.done = 0
+        self.started = None
+
+    def begin(self, app, env, docnames):
+        self.total = len(docnames)
+
+    def page(self, app, docname, content):
+        self.finish()
+        self.done += 1
+        self.started = time.perf_counter()
+        print(f"[{self.done:2d}/{self.total}] {docname}", end="", file=sys.stderr, flush=True)
+
+    def finish(self, *args):
+        if self.started is not None:
+            seconds = time.perf_counter() - self.started
+            print(f"  {seconds:.1f} s", file=sys.stderr, flush=True)
+            self.started = None
+
+
+def setup(app):
+    progress = Progress()
+    app.connect("config-inited", configure, priority=100)  # before MyST-NB reads its options
+    app.connect("env-before-read-docs", progress.begin)
+    app.connect("source-read", progress.page)
+    app.connect("env-updated", progress.finish)
+    app.connect("build-finished", copy_mathjax)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

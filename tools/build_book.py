@@ -1,0 +1,116 @@
+"""Build the book strictly, and only when something that it is made of has changed.
+
+    python tools/build_book.py               the whole book, into _build/html
+    python tools/build_book.py --chapter 03  one chapter executed, the rest as plain text
+    python tools/build_book.py --fresh       forget what was executed before
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "_build"
+# What a chapter's results depend on besides its own cells.
+EXECUTION_INPUTS = ("bayeval", "data", "requirements.lock", "pyproject.toml")
+BOOK_INPUTS = (
+    *EXECUTION_INPUTS,
+    *("chapters", "appendix", "index.md", "references.bib"),
+    *("_config.yml", "_toc.yml", "_static", "_ext", "tools/build_book.py"),
+)
+
+
+def digest(names):
+    """Hash of the Python version and of every file under `names`, with its place."""
+    result = hashlib.sha256(sys.version.encode())
+    for name in names:
+        top = ROOT / name
+        files = [top] if top.is_file() else sorted(top.rglob("*"))
+        for path in files:
+            if path.is_file() and "__pycache__" not in path.parts:
+                result.update(f"{path.relative_to(ROOT).as_posix()}\0".encode())
+                result.update(hashlib.sha256(path.read_bytes()).digest())
+    return result.hexdigest()
+
+
+def keyed(stamp, key):
+    """Whether `stamp` holds `key`: what it stands for is up to date."""
+    return stamp.is_file() and stamp.read_text() == key
+
+
+def drop_stale_cache(fresh):
+    """The execution cache knows the cells only; drop it when anything else has changed."""
+    cache, stamp = BUILD / ".jupyter_cache", BUILD / "cache.key"
+    key = digest(EXECUTION_INPUTS)
+    if fresh or not keyed(stamp, key):
+        shutil.rmtree(cache, ignore_errors=True)
+    BUILD.mkdir(exist_ok=True)
+    stamp.write_text(key)
+
+
+def jupyter_book(*options, env=None, **kwargs):
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        *("build", str(ROOT), "-q", *options),
+    ]
+    # Jupyter Book greets on stdout; warnings and our progress come on stderr.
+    return subprocess.run(command, stdout=subprocess.DEVNULL, env=env, cwd=ROOT, **kwargs)
+
+
+def build_book(fresh):
+    html, stamp = BUILD / "html", BUILD / "book.key"
+    key = digest(BOOK_INPUTS)
+    if fresh or not (keyed(stamp, key) and (html / "index.html").is_file()):
+        stamp.unlink(missing_ok=True)
+        drop_stale_cache(fresh)
+        # Left-over doctrees would hide warnings of pages that did not change,
+        # and left-over pages would hide broken links.
+        shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
+        shutil.rmtree(html, ignore_errors=True)
+        start = time.perf_counter()
+        if jupyter_book("-W", "--keep-going", "--all").returncode:
+            sys.exit("The book was not built: see the warnings and errors above.")
+        stamp.write_text(key)
+        print(f"Built in {time.perf_counter() - start:.0f} s.")
+    else:
+        print("Nothing has changed since the last build.")
+    return html / "index.html"
+
+
+def build_chapter(number):
+    pages = [*ROOT.glob(f"chapters/{number}*.md"), *ROOT.glob(f"appendix/{number}*.md")]
+    if len(pages) != 1:
+        found = ", ".join(page.stem for page in sorted(ROOT.glob("chapters/*.md")))
+        sys.exit(f"C={number} names {len(pages)} chapters; there are: {found}")
+    page = pages[0].relative_to(ROOT)
+    drop_stale_cache(fresh=False)
+    env = {**os.environ, "BOOK_CHAPTER": number}
+    output = BUILD / "chapter"
+    # Not executed, the other pages lack their results: only this page's warnings count.
+    (output / "_build" / ".doctrees" / page.with_suffix(".doctree")).unlink(missing_ok=True)
+    run = jupyter_book(
+        "--path-output", str(output), env=env, stderr=subprocess.PIPE, text=True
+    )
+    mine = [line for line in run.stderr.splitlines() if page.stem in line]
+    print("\n".join(mine))
+    if run.returncode:
+        sys.exit(run.stderr[-4000:])
+    return output / "_build" / "html" / page.with_suffix(".html")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chapter", metavar="03", help="execute this chapter only")
+    parser.add_argument("--fresh", action="store_true", help="execute everything anew")
+    options = parser.parse_args()
+    page = build_chapter(options.chapter) if options.chapter else build_book(options.fresh)
+    print(f"Open {page.as_uri()} (or run `make serve`).")
+
+
+if __name__ == "__main__":
+    main()
