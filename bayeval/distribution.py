@@ -1,0 +1,266 @@
+"""The law of a score: a mean of independent, bounded question scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import fft, optimize, signal, special
+
+from bayeval import _validate as check
+
+# Lattice cells in one standard deviation of the mean. The error of a quantile is of the order
+# of the square of a cell: about 1e-5 standard deviations.
+CELLS_PER_SD = 100
+MAX_CELLS = 1 << 21
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval that says its probability and its kind.
+
+    Attributes
+    ----------
+    low, high : float or ndarray
+        Ends, in the shape of the estimate.
+    probability : float
+    kind : {"equal-tailed", "hdi", "normal"}
+    """
+
+    low: float | np.ndarray
+    high: float | np.ndarray
+    probability: float
+    kind: str
+
+    @property
+    def width(self):
+        """high - low."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A distribution on the line by its cumulative probabilities, linear between the points.
+
+    Attributes
+    ----------
+    x : ndarray, shape (G,)
+        Increasing points.
+    cdf : ndarray, shape (G,)
+        Probability up to each point, from 0 to 1.
+    """
+
+    x: np.ndarray
+    cdf: np.ndarray
+
+    def quantile(self, p):
+        """Points below which the probabilities `p` lie."""
+        return np.interp(p, self.cdf, self.x)
+
+    def probability_below(self, x):
+        """Probability of values up to `x`."""
+        return np.interp(x, self.x, self.cdf, left=0.0, right=1.0)
+
+    def ends(self, probability, kind):
+        """Low and high end of the interval: equal tails, or the shortest one."""
+        tail = 1 - probability
+        if kind == "equal-tailed":
+            return self.quantile(tail / 2), self.quantile(1 - tail / 2)
+        lower = np.linspace(0, tail, 257)
+
+        def width(p):
+            return self.quantile(np.minimum(p + probability, 1)) - self.quantile(p)
+
+        i = int(np.argmin(width(lower)))
+        left, right = lower[max(i - 1, 0)], lower[min(i + 1, 256)]
+        best = optimize.minimize_scalar(width, bounds=(left, right), method="bounded").x
+        p = min((best, left, right), key=width)
+        return self.quantile(p), self.quantile(min(p + probability, 1))
+
+    def superiority(self, other):
+        """Probability that this exceeds an independent `other`, half of any tie included."""
+        x = np.union1d(self.x, other.x)
+        f, g = self.probability_below(x), other.probability_below(x)
+        return float(np.clip((np.diff(f) * (g[1:] + g[:-1]) / 2).sum(), 0, 1))
+
+
+def point(x):
+    """The law of a constant."""
+    return Law(np.array([x, x]), np.array([0.0, 1.0]))
+
+
+def mean_of_independent(cdf, mean, sd, count, left, right):
+    """Law of the mean of independent bounded variables, by convolution on a common lattice.
+
+    Parameters
+    ----------
+    cdf : callable
+        ``cdf(u, y)``: probability that component u lies below each of the points y.
+    mean, sd : ndarray, shape (U,)
+        Of each different component.
+    count : ndarray of int, shape (U,)
+        How many times each component occurs.
+    left, right : ndarray, shape (U,)
+        Range of each component; mass beyond it is moved to its ends.
+
+    Returns
+    -------
+    Law
+    """
+    total = count.sum()
+    exact_mean = (count * mean).sum() / total
+    sum_sd = np.sqrt((count * sd**2).sum())
+    span = (right - left).max()
+    if not sum_sd > 0 or not span > 0:
+        return point(float(exact_mean))
+    cell = max(sum_sd / CELLS_PER_SD, (count * (right - left)).sum() / MAX_CELLS)
+    # The widest question spans at least 50 cells, or its shape would be lost when M is small.
+    cell = min(cell, span / 50)
+    first = np.floor(left / cell)
+    cells = np.maximum(np.ceil(right / cell) - first, 1).astype(int)
+    parts = []
+    for u in range(len(count)):
+        below = cdf(u, cell * (first[u] + np.arange(1, cells[u])))
+        parts.append(_self_convolve(np.diff(below, prepend=0.0, append=1.0), count[u]))
+    while len(parts) > 1:  # pairwise, so that short laws meet short laws
+        parts = [signal.convolve(p, q) for p, q in zip(parts[::2], parts[1::2], strict=False)] \
+            + parts[len(parts) // 2 * 2:]
+    pmf = np.maximum(parts[0], 0)
+    cumulative = np.concatenate([[0.0], np.cumsum(pmf)])
+    cumulative /= cumulative[-1]
+    # Entry j of the sum stands for midpoints of cells, spread over the cell around them.
+    x = cell * ((count * first).sum() + (total - 1) / 2 + np.arange(len(pmf) + 1)) / total
+    # The lattice puts the mean off by less than a cell; the exact mean is known.
+    x += exact_mean - (np.diff(cumulative) * (x[1:] + x[:-1])).sum() / 2
+    return Law(np.clip(x, left.min(), right.max()), cumulative)
+
+
+def _self_convolve(pmf, times):
+    """The pmf of a sum of `times` independent copies."""
+    if times == 1:
+        return pmf
+    length = int(times) * (len(pmf) - 1) + 1
+    size = fft.next_fast_len(length, real=True)
+    return fft.irfft(fft.rfft(pmf, size) ** times, size)[:length]
+
+
+def cornish_fisher(mean, k2, k3, k4, low, high):
+    """Law with the given mean and cumulants, close to normal, inside [low, high]."""
+    z = np.linspace(-8, 8, 1601)
+    sd = np.sqrt(k2)
+    skew, excess = k3 / k2**1.5, k4 / k2**2
+    y = (z + skew * (z**2 - 1) / 6 + excess * (z**3 - 3 * z) / 24
+         - skew**2 * (2 * z**3 - 5 * z) / 36)
+    # Far out the expansion may turn back; beyond 6 sd less than 1e-9 is at stake.
+    x = np.maximum.accumulate(mean + sd * y)
+    return Law(np.clip(x, low, high), special.ndtr(z))
+
+
+def dirichlet_score_cdf(nu, w, y):
+    """CDF of the weighted score of one question, sum of w_k p_k with p ~ Dirichlet(nu).
+
+    The event that the score is at most y is the event that a weighted sum of independent gamma
+    variables is at most 0, whose probability is a one-dimensional integral (Imhof 1961).
+    """
+    edge = w[nu > 0]
+    y = np.asarray(y, dtype=float)
+    inside = (y > edge.min()) & (y < edge.max())
+    out = np.where(y >= edge.max(), 1.0, 0.0)
+    d = (w[None, :] - y[inside, None]) / (w.max() - w.min())
+    # On the scale of log t the integrand dies exponentially on both sides.
+    scale = 1 / np.sqrt((nu * d**2).sum(axis=1, keepdims=True))
+    t = scale * np.exp(np.linspace(-16, 12, 281))[None, :]
+    step = 28 / 280
+    angle, log_size = np.zeros_like(t), np.zeros_like(t)
+    for k in range(len(w)):
+        td = t * d[:, k:k + 1]
+        angle += nu[k] * np.arctan(td)
+        log_size += nu[k] / 2 * np.log1p(td**2)
+    integral = (np.sin(angle) * np.exp(-log_size)).sum(axis=1) * step
+    out[inside] = np.clip(0.5 - integral / np.pi, 0, 1)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What the posterior says of one quantity: mean, sd, intervals, draws.
+
+    Attributes
+    ----------
+    mean, sd : float or ndarray
+        Scalars for one model; else shape (L,), or (L, K) for K values of k.
+    laws : callable
+        Returns the list of `Law`, one an entry of `mean` in C order.
+    sampler : callable
+        ``sampler(n, generator)`` returns draws, shape ``mean.shape + (n,)``.
+    models : tuple
+        Labels along the first axis.
+    """
+
+    mean: float | np.ndarray
+    sd: float | np.ndarray
+    laws: callable
+    sampler: callable
+    models: tuple
+
+    def interval(self, probability=0.95, *, kind="equal-tailed"):
+        """Credible interval.
+
+        Parameters
+        ----------
+        probability : float, default 0.95
+        kind : {"equal-tailed", "hdi", "normal"}
+            "normal" is mean plus or minus z times sd, which may leave the possible range.
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        ValueError
+            If `probability` is not inside (0, 1) or `kind` is unknown.
+
+        Examples
+        --------
+        >>> import bayeval as bv
+        >>> p = bv.posterior(bv.Outcomes.from_counts([5], 5))
+        >>> i = p.interval(0.95)
+        >>> round(i.low, 4), round(i.high, 4), i.kind
+        (0.5407, 0.9958, 'equal-tailed')
+        """
+        probability = check.probability("probability", probability)
+        check.choice("kind", kind, ("equal-tailed", "hdi", "normal"))
+        shape = np.shape(self.mean)
+        if kind == "normal":
+            z = special.ndtri((1 + probability) / 2)
+            low, high = self.mean - z * self.sd, self.mean + z * self.sd
+        else:
+            ends = np.array([law.ends(probability, kind) for law in self.laws()])
+            low, high = ends[:, 0].reshape(shape), ends[:, 1].reshape(shape)
+        if shape == ():
+            low, high = float(low), float(high)
+        return Interval(low, high, probability, kind)
+
+    def draws(self, n=1000, *, rng=None):
+        """Independent draws.
+
+        Parameters
+        ----------
+        n : int
+            Draws.
+        rng : optional
+            Anything that `numpy.random.default_rng` takes.
+
+        Returns
+        -------
+        ndarray
+            Shape ``mean.shape + (n,)``.
+
+        Examples
+        --------
+        >>> import bayeval as bv
+        >>> bv.posterior(bv.Outcomes.from_counts([5], 5)).draws(3, rng=1).shape
+        (3,)
+        """
+        return self.sampler(check.whole("n", n), check.generator(rng))

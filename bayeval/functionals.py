@@ -1,0 +1,120 @@
+"""Increasing functions of a question's success probability p: the Pass@k family.
+
+Each is a callable of p with its `inverse`, and `moments(a, b)` gives its mean and standard
+deviation when p ~ Beta(a, b), for 1-d arrays a and b.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from bayeval._special import beta_binomial_pmf, log_beta_ratio
+from bayeval.metrics import excess, least_right
+
+
+class PassAtK:
+    """1 - (1 - p)^k."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, p):
+        return -np.expm1(self.k * np.log1p(-p))
+
+    def inverse(self, y):
+        return -np.expm1(np.log1p(-y) / self.k)
+
+    def moments(self, a, b):
+        miss, miss2 = log_beta_ratio(a, b, self.k), log_beta_ratio(a, b, 2 * self.k)
+        # Var = E q^2 - (E q)^2 = (E q)^2 (exp(difference) - 1), without cancellation.
+        return -np.expm1(miss), np.sqrt(np.exp(2 * miss) * np.expm1(miss2 - 2 * miss))
+
+
+class PassHatK:
+    """p^k."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, p):
+        return p**self.k
+
+    def inverse(self, y):
+        return y ** (1 / self.k)
+
+    def moments(self, a, b):
+        hit, hit2 = log_beta_ratio(b, a, self.k), log_beta_ratio(b, a, 2 * self.k)
+        return np.exp(hit), np.sqrt(np.exp(2 * hit) * np.expm1(hit2 - 2 * hit))
+
+
+class GPassAtK:
+    """Binomial tail: at least ceil(tau k) right of k."""
+
+    def __init__(self, k, tau):
+        self.k, self.least = k, least_right(k, tau)
+
+    def __call__(self, p):
+        return special.betainc(self.least, self.k - self.least + 1, p)
+
+    def inverse(self, y):
+        return special.betaincinv(self.least, self.k - self.least + 1, y)
+
+    def moments(self, a, b):
+        mean = [beta_binomial_pmf(a_i, b_i, self.k, self.least).sum()
+                for a_i, b_i in zip(a, b, strict=True)]
+        return np.array(mean), _quadrature_sd(self, a, b)
+
+
+class MGPassAtK:
+    """2/k times the expected number right beyond a threshold; see `metrics.excess`."""
+
+    def __init__(self, k, form):
+        self.k = k
+        # Both forms are (2/k) E max(X - t, 0): t = ceil(k/2) for the sum, k/2 for the integral.
+        self.threshold = (k + 1) // 2 if form == "sum" else k / 2
+        self.weight = excess(np.arange(k // 2, k + 1), k, form)
+
+    def __call__(self, p):
+        k, t = self.k, self.threshold
+        least = int(np.floor(t)) + 1
+        if least > k:
+            return np.zeros_like(p)
+        above = special.betainc(least, k - least + 1, p)
+        one_less = special.betainc(least - 1, k - least + 1, p) if least > 1 else np.ones_like(p)
+        return np.clip(2 / k * (k * p * one_less - t * above), 0, 1)
+
+    @cached_property
+    def _table(self):
+        p = np.sin(np.linspace(0, np.pi / 2, 8193)) ** 2
+        return self(p), p
+
+    def inverse(self, y):
+        return np.interp(y, *self._table)
+
+    def moments(self, a, b):
+        mean = [beta_binomial_pmf(a_i, b_i, self.k, self.k // 2) @ self.weight
+                for a_i, b_i in zip(a, b, strict=True)]
+        return np.array(mean), _quadrature_sd(self, a, b)
+
+
+_NODE, _WEIGHT = np.polynomial.legendre.leggauss(128)
+
+
+def _quadrature_sd(function, a, b):
+    """Standard deviation of a smooth function of p ~ Beta(a, b), by Gauss-Legendre.
+
+    In the angle t with p = sin(t)^2, over all but 1e-15 of the mass.
+    """
+    low = np.arcsin(np.sqrt(special.betaincinv(a, b, 1e-15)))[:, None]
+    high = np.arccos(np.sqrt(special.betaincinv(b, a, 1e-15)))[:, None]
+    t = low + (high - low) * (_NODE + 1) / 2
+    a, b = a[:, None], b[:, None]
+    log_density = ((2 * a - 1) * np.log(np.sin(t)) + (2 * b - 1) * np.log(np.cos(t)))
+    density = np.exp(log_density - log_density.max(axis=1, keepdims=True)) * _WEIGHT
+    density /= density.sum(axis=1, keepdims=True)
+    value = function(np.sin(t) ** 2)
+    mean = (density * value).sum(axis=1, keepdims=True)
+    return np.sqrt((density * (value - mean) ** 2).sum(axis=1))

@@ -1,0 +1,101 @@
+"""Priors of every question's outcome probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeval import _validate as check
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Dirichlet prior of every question's outcome probabilities.
+
+    Parameters
+    ----------
+    alpha : float or array_like, shape (C+1,)
+        Prior counts; one number is used for every category. 1 is the uniform prior.
+
+    Examples
+    --------
+    >>> import bayeval as bv
+    >>> jeffreys = bv.Dirichlet(0.5)
+    >>> round(bv.posterior(bv.Outcomes.from_counts([0], 10), prior=jeffreys).mean, 4)
+    0.0455
+    """
+
+    alpha: float | tuple = 1.0
+
+    def __post_init__(self):
+        try:
+            alpha = np.asarray(self.alpha, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"alpha must be numbers > 0; found {self.alpha!r}") from None
+        if alpha.ndim > 1 or alpha.size == 0 or not (np.isfinite(alpha) & (alpha > 0)).all():
+            raise ValueError("alpha must be a finite number > 0, or one for each category; "
+                             f"found {self.alpha!r}")
+
+    def prior_counts(self, o):
+        """Prior counts that broadcast against (L, M, C+1)."""
+        alpha = np.asarray(self.alpha, dtype=float)
+        if alpha.ndim and alpha.shape != (o.n_categories,):
+            raise ValueError(f"alpha must have {o.n_categories} entries, one for each category; "
+                             f"found {alpha.size}")
+        return np.broadcast_to(alpha, (o.n_categories,))
+
+
+@dataclass(frozen=True)
+class Past:
+    """Prior from past outcomes of the same questions (R0 of the paper), with a discount.
+
+    Prior counts are ``1 + discount * past counts``.
+
+    Parameters
+    ----------
+    o : Outcomes
+        Past outcomes, aligned by label. The questions must be the same set, and the categories
+        the same; models are matched by label, or one past model serves every model.
+    discount : float in [0, 1]
+        Worth of a past attempt in new attempts (a power prior). 1 is the paper's.
+
+    Examples
+    --------
+    >>> import bayeval as bv
+    >>> new = bv.Outcomes.from_matrix([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], categories=3)
+    >>> old = bv.Outcomes.from_matrix([[0, 2], [1, 2]], categories=3)
+    >>> p = bv.posterior(new, weights=[0, 0.5, 1], prior=bv.Past(old))
+    >>> round(p.mean, 3), round(p.sd, 6)
+    (0.575, 0.084275)
+    """
+
+    o: object
+    discount: float = 1.0
+
+    def __post_init__(self):
+        check.outcomes("o", self.o)
+        check.number("discount", self.discount, low=0, high=1)
+
+    def prior_counts(self, o):
+        """Prior counts that broadcast against (L, M, C+1)."""
+        past = self.o
+        if past.categories != o.categories:
+            raise ValueError(f"the past outcomes have categories {past.categories}, the new ones "
+                             f"{o.categories}")
+        for ours, theirs, which in ((o, past, "past"), (past, o, "new")):
+            missing = [q for q in ours.questions if q not in set(theirs.questions)]
+            if missing:
+                raise ValueError(f"{len(missing)} questions are not among the {which} outcomes: "
+                                 f"{', '.join(map(repr, missing[:5]))}"
+                                 + (", ..." if len(missing) > 5 else ""))
+        if past.n_models > 1:
+            missing = [m for m in o.models if m not in set(past.models)]
+            if missing:
+                raise ValueError(f"{len(missing)} models have no past outcomes: "
+                                 f"{', '.join(map(repr, missing[:5]))} "
+                                 "(or give one past model, which then serves all)")
+            past = past.select(models=list(o.models), questions=list(o.questions))
+        else:
+            past = past.select(questions=list(o.questions))
+        return 1.0 + self.discount * past.counts
