@@ -1,7 +1,6 @@
 """Bayesian evaluation of language models from repeated attempts."""
 
-from bayeval.metrics import (UndefinedWarning, avg, g_pass_at_k, mg_pass_at_k, pass_at_k,
-                             pass_hat_k)
+from bayeval.metrics import UndefinedWarning, avg, g_pass_at_k, mg_pass_at_k, pass_at_k, pass_hat_k
 from bayeval.outcomes import Outcomes
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past

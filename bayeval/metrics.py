@@ -137,7 +137,8 @@ def g_pass_at_k(o, k, *, tau, per_question=False, undefined="nan"):
 
     def estimate(c, n, k):
         x_min = least_right(k, tau)
-        return np.array([hypergeometric_pmf(*pair, k, x_min).sum() for pair in zip(n, c, strict=True)])
+        return np.array([hypergeometric_pmf(n_i, c_i, k, x_min).sum()
+                         for n_i, c_i in zip(n, c, strict=True)])
     return _estimate(o, k, estimate, per_question, undefined, "g_pass_at_k")
 
 
@@ -185,7 +186,8 @@ def mg_pass_at_k(o, k, *, form="sum", per_question=False, undefined="nan"):
         # Both forms are the expectation of a piecewise-linear function of X, the number right
         # among the k drawn (summation by parts), so one sum over X serves all thresholds.
         weight = excess(np.arange(k // 2, k + 1), k, form)
-        return np.array([hypergeometric_pmf(*pair, k, k // 2) @ weight for pair in zip(n, c, strict=True)])
+        return np.array([hypergeometric_pmf(n_i, c_i, k, k // 2) @ weight
+                         for n_i, c_i in zip(n, c, strict=True)])
     return _estimate(o, k, estimate, per_question, undefined, "mg_pass_at_k")
 
 

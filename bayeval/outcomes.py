@@ -8,13 +8,9 @@ import numpy as np
 import pandas as pd
 
 from bayeval import _validate as check
+from bayeval._tally import as_array, tally
 
 WRONG_RIGHT = ("wrong", "right")
-# Rows are tallied in blocks of about this many outcomes, so that a tensor of any
-# size is read once and never copied whole.
-BLOCK = 1 << 22
-# More categories than this in one evaluation is an identifier, not a rubric.
-MAX_CATEGORIES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +107,10 @@ class Outcomes:
                 raise ValueError(f"planned must have shape ({M},) or ({L}, {M}); found "
                                  f"{planned.shape}") from None
             if (planned < scored).any():
-                l, m = np.argwhere(planned < scored)[0]
+                i, j = np.argwhere(planned < scored)[0]
                 raise ValueError("planned must be at least the scored attempts; found "
-                                 f"{planned[l, m]} planned and {scored[l, m]} scored "
-                                 f"(model {l}, question {m})")
+                                 f"{planned[i, j]} planned and {scored[i, j]} scored "
+                                 f"(model {i}, question {j})")
         return cls(counts=counts, planned=planned,
                    models=check.labels("models", models, L, "m"),
                    questions=check.labels("questions", questions, M, "q"),
@@ -207,14 +203,14 @@ class Outcomes:
         >>> round(o.coverage, 3)
         0.9
         """
-        R, padding = _as_array(R)
+        R, padding = as_array(R)
         if R.ndim not in (2, 3) or 0 in R.shape:
             raise ValueError("R must have shape (M, N) or (L, M, N), without an empty axis; "
                              f"found {R.shape}")
         single = R.ndim == 2
         if single:
             R, padding = R[None], None if padding is None else padding[None]
-        counts = _tally(R, categories)
+        counts = tally(R, categories)
         planned = np.full(R.shape[:2], R.shape[2]) if padding is None else (~padding).sum(axis=2)
         counts, planned = (counts[0], planned[0]) if single else (counts, planned)
         return cls.from_category_counts(counts, categories=categories, models=models,
@@ -264,14 +260,14 @@ class Outcomes:
             raise ValueError("df must have at least one row; it is empty")
         if (outcome is None) == (successes is None) or (successes is None) != (trials is None):
             raise ValueError("give either `outcome`, or both `successes` and `trials`")
-        m, questions = pd.factorize(_label_column(df, "question", question))
-        l, models = (np.zeros(len(df), dtype=np.int64), None) if model is None else \
+        column, questions = pd.factorize(_label_column(df, "question", question))
+        row, models = (np.zeros(len(df), dtype=np.int64), None) if model is None else \
             pd.factorize(_label_column(df, "model", model))
         L, M = 1 if models is None else len(models), len(questions)
-        cell = l * M + m
+        cell = row * M + column
         if outcome is not None:
-            codes, _ = _as_array(_column(df, "outcome", outcome).to_numpy()[:, None])
-            rows = _tally(codes[None], categories)[0]
+            codes, _ = as_array(_column(df, "outcome", outcome).to_numpy()[:, None])
+            rows = tally(codes[None], categories)[0]
             # Every row is one attempt, so a row's tally is an indicator; bincount adds them.
             counts = np.stack([np.bincount(cell, weights=rows[:, c], minlength=L * M)
                                for c in range(rows.shape[1])], axis=-1)
@@ -286,8 +282,8 @@ class Outcomes:
             if len(np.unique(cell)) < len(cell):
                 i = int(np.argmax(pd.Series(cell).duplicated()))
                 raise ValueError(
-                    f"df has more than one row for question {questions[m[i]]!r}"
-                    + ("" if models is None else f" of model {models[l[i]]!r}")
+                    f"df has more than one row for question {questions[column[i]]!r}"
+                    + ("" if models is None else f" of model {models[row[i]]!r}")
                     + "; add the counts first, or name more columns in `question`")
             counts = np.zeros((L * M, 2), dtype=np.int64)
             counts[cell] = np.stack([n - s, s], axis=-1)
@@ -328,9 +324,7 @@ class Outcomes:
     @property
     def successes(self):
         """Right answers, shape (L, M), of binary outcomes."""
-        if not self.is_binary:
-            raise ValueError(f"the outcomes have {self.n_categories} categories, so success is not "
-                             "defined; say which count as success with `binary(success=[...])`")
+        self.require_binary()
         return self.counts[:, :, 1]
 
     @property
@@ -339,6 +333,12 @@ class Outcomes:
         scored, planned = self.counts.sum(axis=(1, 2)), self.planned.sum(axis=1)
         share = np.divide(scored, planned, out=np.full(len(scored), np.nan), where=planned > 0)
         return self.per_model(share)
+
+    def require_binary(self):
+        """Raise ValueError unless the outcomes are binary."""
+        if not self.is_binary:
+            raise ValueError(f"the outcomes have {self.n_categories} categories, so success is "
+                             "not defined; say which count with `binary(success=[...])`")
 
     def per_model(self, x):
         """Drop the model axis of `x` if there is a single model: the shape results have."""
@@ -384,12 +384,14 @@ class Outcomes:
         0.25
         """
         one_model = models is not None and _is_label(models, self.models)
-        l = _positions("models", [models] if one_model else models, self.models)
+        rows = _positions("models", [models] if one_model else models, self.models)
         one_question = questions is not None and _is_label(questions, self.questions)
-        m = _positions("questions", [questions] if one_question else questions, self.questions)
-        return Outcomes(counts=self.counts[np.ix_(l, m)], planned=self.planned[np.ix_(l, m)],
-                        models=tuple(self.models[i] for i in l),
-                        questions=tuple(self.questions[i] for i in m),
+        columns = _positions("questions", [questions] if one_question else questions,
+                             self.questions)
+        cells = np.ix_(rows, columns)
+        return Outcomes(counts=self.counts[cells], planned=self.planned[cells],
+                        models=tuple(self.models[i] for i in rows),
+                        questions=tuple(self.questions[i] for i in columns),
                         categories=self.categories,
                         single=one_model or (self.single and models is None))
 
@@ -514,134 +516,6 @@ def _category_labels(categories, n):
             raise ValueError(f"categories says {categories}, but the counts have {n}")
         return WRONG_RIGHT if n == 2 else tuple(range(n))
     return check.labels("categories", list(categories), n, "")
-
-
-def _number_of_categories(categories):
-    if categories is None:
-        return None
-    if isinstance(categories, int | np.integer) and not isinstance(categories, bool):
-        return check.whole("categories", categories, low=2)
-    if isinstance(categories, str) or not np.iterable(categories):
-        raise ValueError("categories must be labels or their number; "
-                         f"found {categories!r}")
-    return len(check.labels("categories", list(categories), len(list(categories)), ""))
-
-
-def _as_array(R):
-    """Return `R` as an array, with missing as NaN or None, and a mask of ragged padding."""
-    if isinstance(R, pd.DataFrame | pd.Series):
-        R = R.to_numpy(dtype=object)
-    if np.ma.isMaskedArray(R):
-        filled = R.astype(object)
-        return filled.filled(None), None
-    try:
-        array = np.asarray(R)
-        # Beside text numpy turns NaN and None into text too: keep the objects then.
-        return (np.asarray(R, dtype=object) if array.dtype.kind in "US" else array), None
-    except ValueError:  # ragged: numpy refuses, so pad the rows with None
-        pass
-    rows, deep = list(R), _depth(R) == 3
-    groups = [list(group) for group in rows] if deep else [rows]
-    if len({len(group) for group in groups}) > 1:
-        raise ValueError("R is ragged over questions: every model needs the same questions "
-                         "(an empty list where a model has no attempts)")
-    try:
-        longest = max(len(row) for group in groups for row in group)
-    except TypeError:
-        raise ValueError("R must be nested to the same depth everywhere: a list of attempts for "
-                         "each question") from None
-    padded = np.full((len(groups), len(groups[0]), longest), None, dtype=object)
-    padding = np.ones(padded.shape, dtype=bool)
-    for i, group in enumerate(groups):
-        for j, row in enumerate(group):
-            padded[i, j, :len(row)] = list(row)
-            padding[i, j, :len(row)] = False
-    return (padded, padding) if deep else (padded[0], padding[0])
-
-
-def _depth(x):
-    depth = 0
-    while not isinstance(x, str) and np.iterable(x):
-        depth += 1
-        x = next((y for y in x if not np.iterable(y) or len(y)), 0)
-    return depth
-
-
-def _tally(R, categories):
-    """Count the categories along the last axis of `R`, shape (L, M, N) -> (L, M, C+1)."""
-    n_categories = _number_of_categories(categories)
-    if R.dtype.kind in "OUST":
-        R = _codes_of_objects(R, categories)
-    if R.dtype.kind not in "biuf":
-        raise ValueError(f"R must hold category codes or labels; found type {R.dtype}")
-    if n_categories is None:
-        top = np.fmax.reduce(R, axis=None)
-        n_categories = 2 if not top > 1 else _highest_code(top) + 1
-    L, M, N = R.shape
-    counts = np.empty((L, M, n_categories), dtype=np.int64)
-    step = max(1, BLOCK // N)
-    for l in range(L):
-        for m in range(0, M, step):
-            counts[l, m:m + step] = _tally_block(R[l, m:m + step], n_categories)
-    return counts
-
-
-def _highest_code(top):
-    if top >= MAX_CATEGORIES or top != int(top):
-        raise ValueError(f"R must hold category codes 0..C; found {top:g} "
-                         "(for more than two categories give `categories`)")
-    return int(top)
-
-
-def _tally_block(block, n_categories):
-    scored = block.shape[1]
-    if block.dtype.kind == "f":
-        missing = np.isnan(block)
-        scored = scored - missing.sum(axis=1)
-        block = np.where(missing, 0.0, block)  # 0 is never counted, only inferred
-        if (block != np.rint(block)).any():
-            bad = block[block != np.rint(block)][0]
-            raise ValueError(f"R must hold whole category codes; found {bad:g} "
-                             "(round or bin graded scores first)")
-    low, high = block.min(), block.max()
-    if low < 0 or high >= n_categories:
-        raise ValueError(f"R must hold category codes 0..{n_categories - 1}; found "
-                         f"{int(low) if low < 0 else int(high)} (mark missing attempts as NaN)")
-    counts = np.empty((len(block), n_categories), dtype=np.int64)
-    if n_categories == 2:
-        counts[:, 1] = block.sum(axis=1)
-    else:
-        for c in range(1, n_categories):
-            counts[:, c] = np.count_nonzero(block == c, axis=1)
-    counts[:, 0] = scored - counts[:, 1:].sum(axis=1)
-    return counts
-
-
-def _codes_of_objects(R, categories):
-    """Turn an object or text array into float codes with NaN for missing."""
-    flat = pd.Series(R.ravel(), dtype=object)
-    codes = np.full(R.size, np.nan)
-    given = flat.notna().to_numpy()
-    values = flat[given]
-    is_text = values.map(lambda v: isinstance(v, str | bytes)).to_numpy(dtype=bool)
-    if is_text.any():
-        if categories is None or isinstance(categories, int | np.integer):
-            raise ValueError(f"R holds text such as {values[is_text].iloc[0]!r}: give `categories`, "
-                             "the labels in order")
-        code_of = {label: i for i, label in enumerate(categories)}
-        unknown = sorted({str(v) for v in values if v not in code_of})
-        if unknown:
-            raise ValueError(f"R holds {unknown[:5]}, not in categories {list(categories)}")
-        codes[given] = [code_of[v] for v in values]
-    else:
-        try:
-            codes[given] = values.astype(float)
-        except (TypeError, ValueError):
-            raise ValueError("R must hold category codes or labels; found "
-                             f"{type(values.iloc[0]).__name__}") from None
-    if np.isinf(codes).any():
-        raise ValueError("R must hold category codes; found infinity")
-    return codes.reshape(R.shape)
 
 
 def _column(df, argument, name):

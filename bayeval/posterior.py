@@ -10,8 +10,7 @@ from scipy import special
 
 from bayeval import _validate as check
 from bayeval._special import beta_range
-from bayeval.distribution import (Estimate, cornish_fisher, dirichlet_score_cdf,
-                                  mean_of_independent)
+from bayeval.distribution import Estimate, cornish_fisher, dirichlet_score_cdf, mean_of_independent
 from bayeval.functionals import GPassAtK, MGPassAtK, PassAtK, PassHatK
 from bayeval.priors import Dirichlet, Past
 
@@ -201,8 +200,7 @@ class Posterior(Estimate):
         return self._functional(lambda k: MGPassAtK(k, form), k)
 
     def _functional(self, make, k):
-        if not self.outcomes.is_binary:
-            self.outcomes.successes  # raises, and says how to make the outcomes binary
+        self.outcomes.require_binary()
         k = check.attempts("k", k)
         functions = [make(k_i) for k_i in np.atleast_1d(k).tolist()]
         a, b = self.nu[..., 1], self.nu[..., 0]
@@ -213,8 +211,8 @@ class Posterior(Estimate):
                       axis=-1).reshape(shape)
 
         def laws():
-            return [_functional_law(f, a[l], b[l], m[l], s[l])
-                    for l in range(len(a)) for f, (m, s) in zip(functions, per_k, strict=True)]
+            return [_functional_law(f, a[i], b[i], m[i], s[i])
+                    for i in range(len(a)) for f, (m, s) in zip(functions, per_k, strict=True)]
 
         def sampler(n, rng):
             # The same draws of p for every k, so that curves in k are smooth and monotone.
@@ -295,7 +293,7 @@ def _draw(nu, n, rng, function):
 
     `function` maps (M, chunk, C+1) to (..., M, chunk); the result has shape (..., L, n).
     """
-    L, M, K = nu.shape
+    _, M, K = nu.shape
     chunk = max(1, CHUNK // (M * K))
     models = []
     for rows in nu:

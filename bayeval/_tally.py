@@ -1,0 +1,142 @@
+"""From attempts to counts: arrays of category codes or labels, tallied in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from bayeval import _validate as check
+
+# Rows are tallied in blocks of about this many outcomes, so that a tensor of any
+# size is read once and never copied whole.
+BLOCK = 1 << 22
+# More categories than this in one evaluation is an identifier, not a rubric.
+MAX_CATEGORIES = 1000
+
+
+def _number_of_categories(categories):
+    if categories is None:
+        return None
+    if isinstance(categories, int | np.integer) and not isinstance(categories, bool):
+        return check.whole("categories", categories, low=2)
+    if isinstance(categories, str) or not np.iterable(categories):
+        raise ValueError("categories must be labels or their number; "
+                         f"found {categories!r}")
+    return len(check.labels("categories", list(categories), len(list(categories)), ""))
+
+
+def as_array(R):
+    """Return `R` as an array, with missing as NaN or None, and a mask of ragged padding."""
+    if isinstance(R, pd.DataFrame | pd.Series):
+        R = R.to_numpy(dtype=object)
+    if np.ma.isMaskedArray(R):
+        filled = R.astype(object)
+        return filled.filled(None), None
+    try:
+        array = np.asarray(R)
+        # Beside text numpy turns NaN and None into text too: keep the objects then.
+        return (np.asarray(R, dtype=object) if array.dtype.kind in "US" else array), None
+    except ValueError:  # ragged: numpy refuses, so pad the rows with None
+        pass
+    rows, deep = list(R), _depth(R) == 3
+    groups = [list(group) for group in rows] if deep else [rows]
+    if len({len(group) for group in groups}) > 1:
+        raise ValueError("R is ragged over questions: every model needs the same questions "
+                         "(an empty list where a model has no attempts)")
+    try:
+        longest = max(len(row) for group in groups for row in group)
+    except TypeError:
+        raise ValueError("R must be nested to the same depth everywhere: a list of attempts for "
+                         "each question") from None
+    padded = np.full((len(groups), len(groups[0]), longest), None, dtype=object)
+    padding = np.ones(padded.shape, dtype=bool)
+    for i, group in enumerate(groups):
+        for j, row in enumerate(group):
+            padded[i, j, :len(row)] = list(row)
+            padding[i, j, :len(row)] = False
+    return (padded, padding) if deep else (padded[0], padding[0])
+
+
+def _depth(x):
+    depth = 0
+    while not isinstance(x, str) and np.iterable(x):
+        depth += 1
+        x = next((y for y in x if not np.iterable(y) or len(y)), 0)
+    return depth
+
+
+def tally(R, categories):
+    """Count the categories along the last axis of `R`, shape (L, M, N) -> (L, M, C+1)."""
+    n_categories = _number_of_categories(categories)
+    if R.dtype.kind in "OUST":
+        R = _codes_of_objects(R, categories)
+    if R.dtype.kind not in "biuf":
+        raise ValueError(f"R must hold category codes or labels; found type {R.dtype}")
+    if n_categories is None:
+        top = np.fmax.reduce(R, axis=None)
+        n_categories = 2 if not top > 1 else _highest_code(top) + 1
+    L, M, N = R.shape
+    counts = np.empty((L, M, n_categories), dtype=np.int64)
+    step = max(1, BLOCK // N)
+    for model in range(L):
+        for m in range(0, M, step):
+            counts[model, m:m + step] = _tally_block(R[model, m:m + step], n_categories)
+    return counts
+
+
+def _highest_code(top):
+    if top >= MAX_CATEGORIES or top != int(top):
+        raise ValueError(f"R must hold category codes 0..C; found {top:g} "
+                         "(for more than two categories give `categories`)")
+    return int(top)
+
+
+def _tally_block(block, n_categories):
+    scored = block.shape[1]
+    if block.dtype.kind == "f":
+        missing = np.isnan(block)
+        scored = scored - missing.sum(axis=1)
+        block = np.where(missing, 0.0, block)  # 0 is never counted, only inferred
+        if (block != np.rint(block)).any():
+            bad = block[block != np.rint(block)][0]
+            raise ValueError(f"R must hold whole category codes; found {bad:g} "
+                             "(round or bin graded scores first)")
+    low, high = block.min(), block.max()
+    if low < 0 or high >= n_categories:
+        raise ValueError(f"R must hold category codes 0..{n_categories - 1}; found "
+                         f"{int(low) if low < 0 else int(high)} (mark missing attempts as NaN)")
+    counts = np.empty((len(block), n_categories), dtype=np.int64)
+    if n_categories == 2:
+        counts[:, 1] = block.sum(axis=1)
+    else:
+        for c in range(1, n_categories):
+            counts[:, c] = np.count_nonzero(block == c, axis=1)
+    counts[:, 0] = scored - counts[:, 1:].sum(axis=1)
+    return counts
+
+
+def _codes_of_objects(R, categories):
+    """Turn an object or text array into float codes with NaN for missing."""
+    flat = pd.Series(R.ravel(), dtype=object)
+    codes = np.full(R.size, np.nan)
+    given = flat.notna().to_numpy()
+    values = flat[given]
+    is_text = values.map(lambda v: isinstance(v, str | bytes)).to_numpy(dtype=bool)
+    if is_text.any():
+        if categories is None or isinstance(categories, int | np.integer):
+            raise ValueError(f"R holds text such as {values[is_text].iloc[0]!r}: give "
+                             "`categories`, the labels in order")
+        code_of = {label: i for i, label in enumerate(categories)}
+        unknown = sorted({str(v) for v in values if v not in code_of})
+        if unknown:
+            raise ValueError(f"R holds {unknown[:5]}, not in categories {list(categories)}")
+        codes[given] = [code_of[v] for v in values]
+    else:
+        try:
+            codes[given] = values.astype(float)
+        except (TypeError, ValueError):
+            raise ValueError("R must hold category codes or labels; found "
+                             f"{type(values.iloc[0]).__name__}") from None
+    if np.isinf(codes).any():
+        raise ValueError("R must hold category codes; found infinity")
+    return codes.reshape(R.shape)
