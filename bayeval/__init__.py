@@ -1,9 +1,35 @@
 """Bayesian evaluation of language models from repeated attempts."""
 
-from bayeval.metrics import UndefinedWarning, avg, g_pass_at_k, mg_pass_at_k, pass_at_k, pass_hat_k
+from bayeval import datasets, design, simulate
+from bayeval.metrics import (
+    UndefinedWarning,
+    avg,
+    g_pass_at_k,
+    mg_pass_at_k,
+    pass_at_k,
+    pass_hat_k,
+)
 from bayeval.outcomes import Outcomes
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past
+from bayeval.ranking import compare, convergence_at_n, kendall_tau, leaderboard
 
-__all__ = ["Dirichlet", "Outcomes", "Past", "UndefinedWarning", "avg", "g_pass_at_k",
-           "mg_pass_at_k", "pass_at_k", "pass_hat_k", "posterior"]
+__all__ = [
+    "Dirichlet",
+    "Outcomes",
+    "Past",
+    "UndefinedWarning",
+    "avg",
+    "compare",
+    "convergence_at_n",
+    "datasets",
+    "design",
+    "g_pass_at_k",
+    "kendall_tau",
+    "leaderboard",
+    "mg_pass_at_k",
+    "pass_at_k",
+    "pass_hat_k",
+    "posterior",
+    "simulate",
+]
