@@ -22,13 +22,16 @@ help:
 
 env: $(READY)
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock
 	@$(PYTHON) tools/check_python.py
 	@echo "Setting up $(VENV) (about a minute, once)"
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@# Kernels on loopback warn, at each start, that they do not encrypt.
+	@mkdir -p $(VENV)/etc/ipython
+	@echo 'get_config().IPKernelApp.log_level = "ERROR"' > $(VENV)/etc/ipython/ipython_kernel_config.py
 	@touch $@
 
 book: $(READY)

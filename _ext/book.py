@@ -1,7 +1,8 @@
-"""Local Sphinx extension: MathJax from disk, progress of the build, one chapter alone."""
+"""Local Sphinx extension: MathJax from disk, notebooks to download, progress, one chapter alone."""
 
 import importlib.util
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -33,6 +34,22 @@ def copy_mathjax(app, exception):
                 copy_asset_file(str(path), str(destination))
 
 
+def offer_notebook(app, pagename, templatename, context, doctree):
+    """Let the download button of an executed page offer its notebook."""
+    executed = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    if executed.is_file():
+        target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(executed, target)
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def mend_roles(app, pagename, templatename, context, doctree):
+    """Let the references be items of their list, for screen readers."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def configure(app, config):
     """Share one execution cache, and execute one chapter only where that was asked for."""
     config.nb_execution_cache_path = str(Path(app.srcdir) / "_build" / ".jupyter_cache")
@@ -40,9 +57,7 @@ def configure(app, config):
     if chapter:
         pages = [*Path(app.srcdir).glob("chapters/*.md"), *Path(app.srcdir).glob("appendix/*.md")]
         config.nb_execution_excludepatterns = [
-            f"{page.parent.name}/{page.name}"
-            for page in pages
-            if not page.name.startswith(chapter)
+            f"{page.parent.name}/{page.name}" for page in pages if not page.name.startswith(chapter)
         ]
 
 
@@ -76,5 +91,7 @@ def setup(app):
     app.connect("env-before-read-docs", progress.begin)
     app.connect("source-read", progress.page)
     app.connect("env-updated", progress.finish)
+    app.connect("html-page-context", offer_notebook, priority=400)  # before the theme's buttons
+    app.connect("html-page-context", mend_roles)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

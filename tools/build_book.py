@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "_build"
 # What a chapter's results depend on besides its own cells.
-EXECUTION_INPUTS = ("bayeval", "data", "requirements.lock", "pyproject.toml")
+EXECUTION_INPUTS = ("bayeval", "data", "requirements.lock")
 BOOK_INPUTS = (
     *EXECUTION_INPUTS,
     *("chapters", "appendix", "index.md", "references.bib"),
@@ -70,8 +70,8 @@ def build_book(fresh):
         drop_stale_cache(fresh)
         # Left-over doctrees would hide warnings of pages that did not change,
         # and left-over pages would hide broken links.
-        shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
-        shutil.rmtree(html, ignore_errors=True)
+        for leftover in (".doctrees", "jupyter_execute", "html"):
+            shutil.rmtree(BUILD / leftover, ignore_errors=True)
         start = time.perf_counter()
         if jupyter_book("-W", "--keep-going", "--all").returncode:
             sys.exit("The book was not built: see the warnings and errors above.")
@@ -93,9 +93,7 @@ def build_chapter(number):
     output = BUILD / "chapter"
     # Not executed, the other pages lack their results: only this page's warnings count.
     (output / "_build" / ".doctrees" / page.with_suffix(".doctree")).unlink(missing_ok=True)
-    run = jupyter_book(
-        "--path-output", str(output), env=env, stderr=subprocess.PIPE, text=True
-    )
+    run = jupyter_book("--path-output", str(output), env=env, stderr=subprocess.PIPE, text=True)
     mine = [line for line in run.stderr.splitlines() if page.stem in line]
     print("\n".join(mine))
     if run.returncode:

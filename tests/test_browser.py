@@ -1,0 +1,206 @@
+"""The built book in a real browser: headless Chromium, a server on loopback, no other host."""
+
+import functools
+import http.server
+import json
+import shutil
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
+from conftest import ROOT, missing
+from nbclient import NotebookClient
+from playwright.sync_api import sync_playwright
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SITE = ROOT / "_build" / "html"
+PAGES = sorted(
+    page.relative_to(SITE).as_posix()
+    for page in SITE.rglob("*.html")
+    if page.relative_to(SITE).parts[0] != "_static"
+)
+NOTEBOOKS = sorted(
+    page.relative_to(SITE).as_posix() for page in (SITE / "_sources").rglob("*.ipynb")
+)
+# The quickest to run: measured, and kept by name so that a failure names its chapter.
+QUICK_NOTEBOOK = NOTEBOOKS[0] if NOTEBOOKS else None
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def server(site):
+    handler = functools.partial(QuietHandler, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = shutil.which("chromium")
+    if path is None:
+        missing("Chromium is not installed: the browser checks were not run.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A browser page that may ask only the local server, and notes whatever goes wrong."""
+
+    def __init__(self, browser, server, **options):
+        self.server = server
+        self.context = browser.new_context(**options)
+        self.errors, self.foreign = [], []
+        self.context.route("**/*", self._route)
+        self.page = self.context.new_page()
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("response", self._response)
+
+    def _route(self, route):
+        url = route.request.url
+        if url.startswith((self.server, "data:", "blob:")):
+            route.continue_()
+        else:
+            self.foreign.append(url)
+            route.abort()
+
+    def _console(self, message):
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.errors.append(f"{response.status} {response.url}")
+
+    def open(self, path):
+        self.errors.clear()
+        self.foreign.clear()
+        self.page.goto(f"{self.server}/{path}", wait_until="load")
+        if self.page.locator('script[src*="mathjax"]').count():
+            self.page.wait_for_function("window.MathJax?.startup?.promise")
+            self.page.evaluate("MathJax.startup.promise")
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def visit(browser, server):
+    visit = Visit(browser, server, viewport={"width": 1280, "height": 900})
+    yield visit
+    visit.context.close()
+
+
+@pytest.fixture(scope="module")
+def phone(browser, server):
+    visit = Visit(browser, server, viewport={"width": 390, "height": 844})
+    yield visit
+    visit.context.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_page_loads_without_error_or_foreign_request(visit, path):
+    page = visit.open(path)
+    page.wait_for_load_state("networkidle")
+    assert visit.errors == []
+    assert visit.foreign == []
+    assert page.locator("h1").count() >= 1
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_equations_are_typeset(visit, path):
+    page = visit.open(path)
+    sources = page.locator(".math").count()
+    assert page.locator("mjx-container").count() >= sources
+    text = page.locator("#main-content").inner_text()
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    for leftover in ("$$", "\\(", "\\[", "Math Processing Error"):
+        assert leftover not in text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_sideways_scrolling_on_a_phone(phone, path):
+    page = phone.open(path)
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('#main-content *')]
+        .filter(part => part.getBoundingClientRect().right > innerWidth + 1
+                && !part.closest('.skip-link'))
+        .slice(0, 5).map(part => part.outerHTML.slice(0, 120))"""
+    )
+    assert overflow <= 0, wide
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_accessible(visit, path, mode):
+    page = visit.open(path)
+    page.evaluate(
+        """mode => {
+            document.documentElement.dataset.theme = mode;
+            document.documentElement.dataset.mode = mode;
+            document.querySelectorAll('details').forEach(part => part.open = true);
+        }""",
+        mode,
+    )
+    page.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
+    # Transitions of colors would be caught half-way.
+    page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
+    results = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    serious = [
+        f"{found['id']}: {node['target']} {node['html'][:200]}\n  {node['failureSummary']}"
+        for found in results["violations"]
+        if found["impact"] in ("serious", "critical")
+        for node in found["nodes"]
+    ]
+    assert not serious, "\n".join(serious)
+
+
+def test_search_finds_a_word_of_the_book(visit):
+    page = visit.open("search.html?q=Dirichlet")
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li").count() >= 1
+    assert visit.errors == []
+
+
+def test_download_button_leads_to_the_notebook(visit):
+    notebook = QUICK_NOTEBOOK.removeprefix("_sources/")
+    page = visit.open(notebook.replace(".ipynb", ".html"))
+    href = page.locator("a.btn-download-notebook-button").get_attribute("href")
+    response = page.request.get(page.evaluate("href => new URL(href, location.href).href", href))
+    assert urlsplit(response.url).path == f"/{QUICK_NOTEBOOK}"
+    nbformat.validate(nbformat.reads(response.text(), as_version=4))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS)
+def test_downloaded_notebook_is_valid_and_executed(site, path):
+    notebook = nbformat.reads((site / path).read_text(encoding="utf-8"), as_version=4)
+    nbformat.validate(notebook)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells if cell.source.strip())
+    assert "/work/" not in json.dumps(notebook.metadata)
+
+
+def test_downloaded_notebook_runs(site, tmp_path):
+    notebook = nbformat.reads((site / QUICK_NOTEBOOK).read_text(encoding="utf-8"), as_version=4)
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
