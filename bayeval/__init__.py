@@ -9,6 +9,7 @@ from bayeval.metrics import (
     pass_at_k,
     pass_hat_k,
 )
+from bayeval.multiplicity import discoveries, rank_probabilities, superiority
 from bayeval.outcomes import Outcomes
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past
@@ -24,6 +25,7 @@ __all__ = [
     "convergence_at_n",
     "datasets",
     "design",
+    "discoveries",
     "g_pass_at_k",
     "kendall_tau",
     "leaderboard",
@@ -31,5 +33,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "posterior",
+    "rank_probabilities",
     "simulate",
+    "superiority",
 ]

@@ -169,8 +169,10 @@ def dirichlet_score_cdf(nu, w, y):
     d = (w[None, :] - y[inside, None]) / (w.max() - w.min())
     # On the scale of log t the integrand dies exponentially on both sides.
     scale = 1 / np.sqrt((nu * d**2).sum(axis=1, keepdims=True))
-    t = scale * np.exp(np.linspace(-16, 12, 281))[None, :]
-    step = 28 / 280
+    # Up there it falls like t to minus the counts off the heaviest category.
+    top = max(12.0, 36 / (nu.sum() - nu.max()))
+    step = 0.1
+    t = scale * np.exp(np.arange(-36.0, top, step))[None, :]
     angle, log_size = np.zeros_like(t), np.zeros_like(t)
     for k in range(len(w)):
         td = t * d[:, k:k + 1]
