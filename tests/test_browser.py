@@ -198,7 +198,7 @@ def test_downloaded_notebook_is_valid_and_executed(site, path):
     nbformat.validate(notebook)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells if cell.source.strip())
-    assert "/work/" not in json.dumps(notebook.metadata)
+    assert str(ROOT) not in json.dumps(notebook.metadata)
 
 
 def test_downloaded_notebook_runs(site, tmp_path):
