@@ -10,8 +10,8 @@ from scipy import fft, optimize, signal, special
 from bayeval import _validate as check
 
 # Lattice cells in one standard deviation of the mean. The error of a quantile is of the order
-# of the square of a cell: about 1e-5 standard deviations.
-CELLS_PER_SD = 100
+# of the square of a cell: below 1e-4 standard deviations.
+CELLS_PER_SD = 50
 MAX_CELLS = 1 << 21
 
 
