@@ -12,6 +12,8 @@ from bayeval import _validate as check
 BLOCK = 1 << 22
 # More categories than this in one evaluation is an identifier, not a rubric.
 MAX_CATEGORIES = 1000
+# Up to this many, a pass over the outcomes for each category beats one pass for all of them.
+FEW_CATEGORIES = 6
 
 
 def _number_of_categories(categories):
@@ -108,9 +110,12 @@ def _tally_block(block, n_categories):
     counts = np.empty((len(block), n_categories), dtype=np.int64)
     if n_categories == 2:
         counts[:, 1] = block.sum(axis=1)
-    else:
+    elif n_categories <= FEW_CATEGORIES:
         for c in range(1, n_categories):
             counts[:, c] = np.count_nonzero(block == c, axis=1)
+    else:
+        cell = n_categories * np.arange(len(block))[:, None] + block.astype(np.int64)
+        counts[:] = np.bincount(cell.ravel(), minlength=counts.size).reshape(counts.shape)
     counts[:, 0] = scored - counts[:, 1:].sum(axis=1)
     return counts
 
