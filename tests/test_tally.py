@@ -13,7 +13,7 @@ def test_counts_equal_a_plain_comparison(n_categories, dtype):
     R = rng.integers(0, min(n_categories, 120), (2, 30, 25)).astype(dtype)
     if dtype is float:
         R[rng.random(R.shape) < 0.2] = np.nan
-    expected = np.stack([(R == c).sum(axis=2) for c in range(n_categories)], axis=2)
+    expected = np.stack([(c == R).sum(axis=2) for c in range(n_categories)], axis=2)
     assert np.array_equal(tally(R, n_categories), expected)
 
 
