@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, optimize, signal, special
+from scipy import fft, optimize, special
 
 from bayeval import _validate as check
 
@@ -123,7 +123,7 @@ def mean_of_independent(cdf, mean, sd, count, left, right):
         below = cdf(u, cell * (first[u] + np.arange(1, cells[u])))
         parts.append(_self_convolve(np.diff(below, prepend=0.0, append=1.0), count[u]))
     while len(parts) > 1:  # pairwise, so that short laws meet short laws
-        parts = [signal.convolve(p, q) for p, q in zip(parts[::2], parts[1::2], strict=False)] \
+        parts = [_convolve(p, q) for p, q in zip(parts[::2], parts[1::2])] \
             + parts[len(parts) // 2 * 2:]
     pmf = np.maximum(parts[0], 0)
     cumulative = np.concatenate([[0.0], np.cumsum(pmf)])
@@ -133,6 +133,13 @@ def mean_of_independent(cdf, mean, sd, count, left, right):
     # The lattice puts the mean off by less than a cell; the exact mean is known.
     x += exact_mean - (np.diff(cumulative) * (x[1:] + x[:-1])).sum() / 2
     return Law(np.clip(x, left.min(), right.max()), cumulative)
+
+
+def _convolve(p, q):
+    """The pmf of a sum of two."""
+    length = len(p) + len(q) - 1
+    size = fft.next_fast_len(length, real=True)
+    return fft.irfft(fft.rfft(p, size) * fft.rfft(q, size), size)[:length]
 
 
 def _self_convolve(pmf, times):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from bayeval.distribution import Estimate
 from bayeval.posterior import posterior
@@ -164,6 +164,8 @@ def ranks(scores):
     >>> ranks([396, 396, 394])
     array([1, 1, 3])
     """
+    from scipy import stats  # here, since it would double the time to import the package
+
     return stats.rankdata(-_rounded(scores), method="min", axis=-1).astype(np.int64)
 
 

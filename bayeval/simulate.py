@@ -153,7 +153,8 @@ def coverage(estimator, truth, n, *, questions=None, probability=0.95, replicate
     --------
     >>> import bayeval as bv
     >>> from scipy import stats
-    >>> t = bv.simulate.coverage(bv.posterior, stats.beta(1, 1), 8, questions=30, replicates=500, rng=1)
+    >>> t = bv.simulate.coverage(bv.posterior, stats.beta(1, 1), 8, questions=30,
+    ...                          replicates=500, rng=1)
     >>> bool(0.92 < t.coverage[0] < 0.98)
     True
     """
