@@ -25,6 +25,10 @@ class Plan:
     right_order : float
         Probability that the two posterior means come out in the right order, which is the same
         number: both are Phi of the gap in standard deviations.
+    power : float
+        Probability that rho reaches the level asked for, with the better model ahead.
+    gap : float
+        Difference of the two scores that the plan is for.
     sd : float
         Standard deviation of the difference of the two scores over repeated evaluations.
     total_runs : int
@@ -34,20 +38,24 @@ class Plan:
     n_trials: int
     rho: float
     right_order: float
+    power: float
+    gap: float
     sd: float
     total_runs: int
 
 
-def plan_trials(p_a, p_b, *, rho=0.95):
+def plan_trials(p_a, p_b, *, rho=0.95, power=0.5, gap=None):
     r"""Trials per question after which two models are told apart.
 
     Over repeated evaluations the difference of the two avg@N scores has mean
     :math:`\Delta = \bar p_a - \bar p_b` and variance
 
-    .. math:: \frac{1}{N M^2} \sum_m \left[ p_{am}(1 - p_{am}) + p_{bm}(1 - p_{bm}) \right],
+    .. math:: \frac{1}{N M^2} \sum_m \left[ p_{am}(1 - p_{am}) + p_{bm}(1 - p_{bm}) \right].
 
-    so that :math:`N = z_\rho^2 \sum_m [\ldots] / (M \Delta)^2` trials put :math:`\Delta` at
-    :math:`z_\rho = \Phi^{-1}(\rho)` standard deviations.
+    The paper's z scatters about :math:`\Delta` in standard deviations by about 1. It therefore
+    reaches :math:`z_\rho = \Phi^{-1}(\rho)` with probability `power` after
+    :math:`N = (z_\rho + z_{\mathrm{power}})^2 \sum_m [\ldots] / (M \Delta)^2` trials. The
+    default, power 1/2, puts the median of rho at the level.
 
     Parameters
     ----------
@@ -55,6 +63,13 @@ def plan_trials(p_a, p_b, *, rho=0.95):
         Success probabilities of the two models on the M questions: guesses, or posterior means
         from a pilot.
     rho : float in (0.5, 1), default 0.95
+        Level that rho is to reach.
+    power : float in [0.5, 1), default 0.5
+        Probability with which it is to reach it.
+    gap : float in (0, 1], optional
+        Smallest difference of scores worth detecting; then `p_a` and `p_b` say only how noisy
+        the attempts are. By default the difference of their means, which after a short pilot
+        is mostly noise itself.
 
     Returns
     -------
@@ -63,7 +78,8 @@ def plan_trials(p_a, p_b, *, rho=0.95):
     Raises
     ------
     ValueError
-        If the shapes differ, a probability leaves [0, 1], or the models are equally good.
+        If the shapes differ, a probability leaves [0, 1], or the models are equally good and
+        no `gap` is given.
 
     References
     ----------
@@ -74,8 +90,11 @@ def plan_trials(p_a, p_b, *, rho=0.95):
     >>> import bayeval as bv
     >>> bv.design.plan_trials([0.7] * 30, [0.6] * 30).n_trials
     5
+    >>> bv.design.plan_trials([0.7] * 30, [0.6] * 30, power=0.8, gap=0.05).n_trials
+    38
     """
     rho = check.number("rho", rho, low=0.5, high=1, open_low=True, open_high=True)
+    power = check.number("power", power, low=0.5, high=1, open_high=True)
     p = []
     for name, x in (("p_a", p_a), ("p_b", p_b)):
         try:
@@ -90,16 +109,22 @@ def plan_trials(p_a, p_b, *, rho=0.95):
     if a.shape != b.shape:
         raise ValueError(f"p_a and p_b must be of the same questions; found {len(a)} and "
                          f"{len(b)}")
-    gap = abs(a.mean() - b.mean())
-    if gap < 1e-12:
-        raise ValueError("p_a and p_b have the same mean: no number of trials tells equally good "
-                         "models apart")
+    if gap is None:
+        gap = abs(a.mean() - b.mean())
+        if gap < 1e-12:
+            raise ValueError("p_a and p_b have the same mean: no number of trials tells equally "
+                             "good models apart; give the gap that matters")
+    else:
+        gap = check.number("gap", gap, low=0, high=1, open_low=True)
     one_trial = (a * (1 - a) + b * (1 - b)).sum() / len(a) ** 2
-    needed = special.ndtri(rho) ** 2 * one_trial / gap**2
+    level = special.ndtri(rho)
+    needed = (level + special.ndtri(power)) ** 2 * one_trial / gap**2
     if needed > MAX_TRIALS:
         raise ValueError(f"the gap {gap:.2g} needs {needed:.2g} trials per question, more than "
                          f"{MAX_TRIALS:.0g}")
     n = max(1, int(np.ceil(needed)))
     sd = float(np.sqrt(one_trial / n))
-    right = float(special.ndtr(gap / sd)) if sd > 0 else 1.0
-    return Plan(n_trials=n, rho=right, right_order=right, sd=sd, total_runs=2 * n * len(a))
+    z = gap / sd if sd > 0 else np.inf
+    right = float(special.ndtr(z))
+    return Plan(n_trials=n, rho=right, right_order=right, power=float(special.ndtr(z - level)),
+                gap=float(gap), sd=sd, total_runs=2 * n * len(a))
