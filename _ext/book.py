@@ -4,7 +4,6 @@ import importlib.util
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 
 from sphinx.util.fileutil import copy_asset_file
@@ -51,8 +50,13 @@ def mend_roles(app, pagename, templatename, context, doctree):
 
 
 def configure(app, config):
-    """Share one execution cache, and execute one chapter only where that was asked for."""
+    """Share one execution cache, and do what tools/build_book.py asks for."""
     config.nb_execution_cache_path = str(Path(app.srcdir) / "_build" / ".jupyter_cache")
+    if os.environ.get("BOOK_KEEP_GOING"):
+        # A failing cell is a warning with its traceback, and the next chapter still runs;
+        # the strict build then fails because of the warning.
+        config.nb_execution_raise_on_error = False
+        config.nb_execution_show_tb = True
     chapter = os.environ.get("BOOK_CHAPTER")
     if chapter:
         pages = [*Path(app.srcdir).glob("chapters/*.md"), *Path(app.srcdir).glob("appendix/*.md")]
@@ -62,27 +66,14 @@ def configure(app, config):
 
 
 class Progress:
-    """Say which page is being read (and so executed), and how long it took."""
-
-    def __init__(self):
-        self.total = 0
-        self.done = 0
-        self.started = None
+    """Say which page is being read, and so executed."""
 
     def begin(self, app, env, docnames):
-        self.total = len(docnames)
+        self.total, self.done = len(docnames), 0
 
     def page(self, app, docname, content):
-        self.finish()
         self.done += 1
-        self.started = time.perf_counter()
-        print(f"[{self.done:2d}/{self.total}] {docname}", end="", file=sys.stderr, flush=True)
-
-    def finish(self, *args):
-        if self.started is not None:
-            seconds = time.perf_counter() - self.started
-            print(f"  {seconds:.1f} s", file=sys.stderr, flush=True)
-            self.started = None
+        print(f"[{self.done:2d}/{self.total}] {docname}", file=sys.stderr, flush=True)
 
 
 def setup(app):
@@ -90,7 +81,6 @@ def setup(app):
     app.connect("config-inited", configure, priority=100)  # before MyST-NB reads its options
     app.connect("env-before-read-docs", progress.begin)
     app.connect("source-read", progress.page)
-    app.connect("env-updated", progress.finish)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme's buttons
     app.connect("html-page-context", mend_roles)
     app.connect("build-finished", copy_mathjax)

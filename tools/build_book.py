@@ -8,6 +8,7 @@
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,13 +54,17 @@ def drop_stale_cache(fresh):
     stamp.write_text(key)
 
 
-def jupyter_book(*options, env=None, **kwargs):
-    command = [
-        str(Path(sys.executable).with_name("jupyter-book")),
-        *("build", str(ROOT), "-q", *options),
-    ]
+def jupyter_book(*options, chapter="", **kwargs):
+    program = Path(sys.executable).with_name("jupyter-book")
+    environment = {**os.environ, "BOOK_KEEP_GOING": "1", "BOOK_CHAPTER": chapter}
     # Jupyter Book greets on stdout; warnings and our progress come on stderr.
-    return subprocess.run(command, stdout=subprocess.DEVNULL, env=env, cwd=ROOT, **kwargs)
+    return subprocess.run(
+        [program, "build", ROOT, "-q", *options],
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        cwd=ROOT,
+        **kwargs,
+    )
 
 
 def build_book(fresh):
@@ -89,15 +94,18 @@ def build_chapter(number):
         sys.exit(f"C={number} names {len(pages)} chapters; there are: {found}")
     page = pages[0].relative_to(ROOT)
     drop_stale_cache(fresh=False)
-    env = {**os.environ, "BOOK_CHAPTER": number}
     output = BUILD / "chapter"
-    # Not executed, the other pages lack their results: only this page's warnings count.
+    # Read again, so that its warnings show again.
     (output / "_build" / ".doctrees" / page.with_suffix(".doctree")).unlink(missing_ok=True)
-    run = jupyter_book("--path-output", str(output), env=env, stderr=subprocess.PIPE, text=True)
-    mine = [line for line in run.stderr.splitlines() if page.stem in line]
+    run = jupyter_book(
+        "--path-output", output, chapter=number, stderr=subprocess.PIPE, text=True
+    )
+    # The other pages were not executed and lack their results: only this page's warnings count.
+    blocks = re.split(r"\n(?=\S*?(?:/|\[ *\d+/))", run.stderr)
+    mine = [block for block in blocks if page.stem in block]
     print("\n".join(mine))
-    if run.returncode:
-        sys.exit(run.stderr[-4000:])
+    if run.returncode or any("Executing notebook failed" in block for block in mine):
+        sys.exit(f"{page} was not built.")
     return output / "_build" / "html" / page.with_suffix(".html")
 
 
