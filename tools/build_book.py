@@ -1,9 +1,4 @@
-"""Build the book strictly, and only when something that it is made of has changed.
-
-    python tools/build_book.py               the whole book, into _build/html
-    python tools/build_book.py --chapter 03  one chapter executed, the rest as plain text
-    python tools/build_book.py --fresh       forget what was executed before
-"""
+"""Build the book strictly, and only when something that it is made of has changed."""
 
 import argparse
 import hashlib
@@ -97,9 +92,7 @@ def build_chapter(number):
     output = BUILD / "chapter"
     # Read again, so that its warnings show again.
     (output / "_build" / ".doctrees" / page.with_suffix(".doctree")).unlink(missing_ok=True)
-    run = jupyter_book(
-        "--path-output", output, chapter=number, stderr=subprocess.PIPE, text=True
-    )
+    run = jupyter_book("--path-output", output, chapter=number, stderr=subprocess.PIPE, text=True)
     # The other pages were not executed and lack their results: only this page's warnings count.
     blocks = re.split(r"\n(?=\S*?(?:/|\[ *\d+/))", run.stderr)
     mine = [block for block in blocks if page.stem in block]
