@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from scipy import special
 
 from bayeval.distribution import Estimate
@@ -164,9 +165,8 @@ def ranks(scores):
     >>> ranks([396, 396, 394])
     array([1, 1, 3])
     """
-    from scipy import stats  # here, since it would double the time to import the package
-
-    return stats.rankdata(-_rounded(scores), method="min", axis=-1).astype(np.int64)
+    # Through the package: scipy loads scipy.stats, which is slow, only when it is used.
+    return scipy.stats.rankdata(-_rounded(scores), method="min", axis=-1).astype(np.int64)
 
 
 def rank_sets(low, high):
