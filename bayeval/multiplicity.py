@@ -148,7 +148,9 @@ def discoveries(matrix, *, q=0.05):
     """The largest set of claims "i is better than j" whose expected false share is at most q.
 
     Each pair is claimed in its likelier direction, and is false with the rest of the
-    probability. Claims are taken from the surest on while the mean of these stays within q.
+    probability; an even pair is never claimed. Claims are taken from the surest on while the
+    mean of these stays within q. The bound holds for the set, not for its last claims: sure
+    claims make room for doubtful ones.
 
     Parameters
     ----------
@@ -191,7 +193,7 @@ def discoveries(matrix, *, q=0.05):
     keep = false_share <= q  # the running mean of increasing numbers increases
     labels = matrix.index.to_numpy()
     return pd.DataFrame({"better": labels[i], "worse": labels[j], "probability": probability,
-                         "false_share": false_share})[keep]
+                         "false_share": false_share})[keep & (probability > 0.5)]
 
 
 def _on_common_cells(laws):
