@@ -90,7 +90,7 @@ def test_cells_are_clean_code(page):
     """No undefined or unused name, no unused import in the cells of a page."""
     notebook = jupytext.read(ROOT / page, fmt="md:myst")
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    code = "\n\n".join(cell for cell in cells if not cell.lstrip().startswith("%%"))
+    code = "\n\n".join(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE) for cell in cells)
     command = [sys.executable, "-m", "ruff", "check", "--quiet", "--isolated", "--select=F,E9"]
     command += ["--config", 'builtins = ["display", "get_ipython"]']
     run = subprocess.run(
@@ -142,9 +142,9 @@ def test_lock_covers_the_declared_dependencies():
 def test_import_is_quick_and_light():
     code = """
 import sys, time
-start = time.perf_counter()
+start = time.process_time()  # not the clock: other programs may run at the same time
 import bayeval
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 heavy = {"pymc", "pytensor", "arviz", "matplotlib", "seaborn", "numba"} & set(sys.modules)
 print(seconds, *sorted(heavy))
 """
