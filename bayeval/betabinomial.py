@@ -1,0 +1,736 @@
+r"""The beta-binomial model: likelihood, maximum likelihood and quadrature posterior.
+
+Question m was attempted n_m times with s_m successes. Its success chance p_m is a draw from
+Beta(a, b), so that
+
+.. math:: P(s \mid n, a, b) = \binom{n}{s} \frac{B(a + s, b + n - s)}{B(a, b)}.
+
+Everything here works on arrays of counts, shape (M,) for one model or (L, M) for L models, and
+computes on the distinct (s, n) pairs with their multiplicities: a million questions cost no
+more than the few thousand pairs they fall into.
+
+The posterior of (a, b) is integrated on a grid in the logit mean :math:`\eta = \log(a / b)` and
+the log concentration :math:`\lambda = \log(a + b)`. The map from (log a, log b) has Jacobian 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy import special
+
+# Nodes whose density is below exp(-CUT) of the largest are outside the grid.
+CUT = 18.0
+# Rows (lambda) and columns (eta) of the final grid, less one.
+SIZE = 24, 64
+# Components of a mixture lighter than this are dropped.
+LIGHT = 1e-8
+# The widest grid looked at, in (lambda, eta); it holds every posterior of a sane hyperprior.
+DOMAIN = (-16.0, 20.0), (-24.0, 24.0)
+
+
+# -- the likelihood -------------------------------------------------------------------------
+
+
+def logpmf(s, n, a, b):
+    r"""Log-probability of s successes in n attempts when p ~ Beta(a, b).
+
+    Written as a sum of four deviances, which are differences that cannot cancel, and of
+    Stirling remainders. The error is below 1e-12 max(1, \|logpmf\|) for n to 1e6 and a, b from
+    1e-4 to 1e7, where the difference of two log-beta functions loses nine digits.
+
+    Parameters
+    ----------
+    s, n : array_like of int
+        Successes and attempts, 0 <= s <= n.
+    a, b : array_like of float
+        Parameters, positive and finite. All four are broadcast.
+
+    Returns
+    -------
+    float or ndarray
+        Minus infinity outside 0 <= s <= n.
+
+    Raises
+    ------
+    ValueError
+        If `a` or `b` is not positive and finite.
+
+    Examples
+    --------
+    >>> round(float(logpmf(2, 4, 1, 1)), 6)     # uniform on 0..4
+    -1.609438
+    """
+    s, n, a, b = (np.asarray(x, dtype=float) for x in (s, n, a, b))
+    for name, x in (("a", a), ("b", b)):
+        if not (np.isfinite(x) & (x > 0)).all():
+            raise ValueError(f"{name} must be positive and finite; found {x}")
+    f, t = n - s, a + b
+    inside = (s >= 0) & (f >= 0)
+    s, f = np.where(inside, s, 0), np.where(inside, f, 0)
+    n = s + f
+    # Expected a, b, s, f when both parts share the pooled proportion (a + s) / (t + n).
+    gap = (a * f - b * s) / (t + n)
+    r, q = (a + s) / (t + n), (b + f) / (t + n)
+    deviance = (_deviance(a, t * r, gap) + _deviance(b, t * q, -gap)
+                + _deviance(s, n * r, -gap) + _deviance(f, n * q, gap))
+    g = _stirling
+    remainder = (g(n) - g(s) - g(f)) + (g(a + s) + g(b + f) - g(t + n)) - (g(a) + g(b) - g(t))
+    ratio = np.log1p(n / t) - np.log1p(s / a) - np.log1p(f / b)
+    out = np.where(inside, remainder - deviance + ratio, -np.inf)
+    return out[()]
+
+
+def _stirling(x):
+    """log x! - x log x + x, for real x >= 0."""
+    big = np.maximum(x, 10.0)
+    series = 0.5 * np.log(2 * np.pi * big) + _stirling_tail(big)
+    return np.where(x < 10, special.gammaln(x + 1) - special.xlogy(x, x) + x, series)
+
+
+def _stirling_tail(x):
+    """The asymptotic series of log-gamma after its leading terms; 1e-14 from x = 8 on."""
+    z = 1 / (x * x)
+    return (1 / 12 - z * (1 / 360 - z * (1 / 1260 - z * (1 / 1680 - z * (
+        1 / 1188 - z * 691 / 360360))))) / x
+
+
+def _deviance(x, m, gap):
+    """x log(x / m) - gap with gap = x - m given, without cancellation where x is near m."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        v = np.where(x + m > 0, gap / (x + m), 0.0)
+        far = special.xlogy(x, x / m) - gap
+    v = np.clip(v, -0.05, 0.05)
+    v2 = v * v
+    series = 1 / 3 + v2 * (1 / 5 + v2 * (1 / 7 + v2 * (1 / 9 + v2 * (1 / 11 + v2 / 13))))
+    near = gap * v + 2 * x * v * v2 * series
+    return np.where(np.abs(gap) < 0.05 * (x + m), near, np.where(m > 0, far, 0.0))
+
+
+def _log_rising(x, r):
+    """log gamma(x + r) - log gamma(x) for x > 0, r >= 0; fast, and exact to about 1e-14 r.
+
+    Both arguments are moved up by 8 with a product, to where Stirling's series is exact.
+    """
+    if np.ndim(r) == 0 and r in (1, 2):
+        return np.log(x if r == 1 else x * (x + 1))
+    low, high = x, x + r
+    for i in range(1, 8):
+        low, high = low * (x + i), high * (x + r + i)
+    y = x + 8
+    return (np.log(low / high) + r * np.log(y) + (y + r - 0.5) * np.log1p(r / y) - r
+            + _stirling_tail(y + r) - _stirling_tail(y))
+
+
+def _log_failure(a, b, k):
+    """log E(1 - p)^k for p ~ Beta(a, b)."""
+    return _log_rising(b, a) - _log_rising(b + k, a)
+
+
+# -- counts ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The distinct (s, n) pairs, shape (U,), and how often each model has them, (L, U)."""
+
+    s: np.ndarray
+    n: np.ndarray
+    count: np.ndarray
+
+    @classmethod
+    def of(cls, s, n, weights=None):
+        s, n = np.broadcast_arrays(np.asarray(s, dtype=np.int64), np.asarray(n, dtype=np.int64))
+        if s.ndim not in (1, 2) or s.size == 0:
+            raise ValueError("s and n must have shape (M,) or (L, M) with at least one question; "
+                             f"found {s.shape}")
+        if (s < 0).any() or (s > n).any():
+            at = tuple(np.argwhere((s < 0) | (s > n))[0])
+            raise ValueError(f"s must be from 0 to n; found s = {s[at]} of n = {n[at]}")
+        s, n = np.atleast_2d(s), np.atleast_2d(n)
+        base = int(n.max()) + 1
+        code, index = _unique(n * base + s, base * base)
+        width = len(code)
+        index = index + width * np.arange(len(s))[:, None]
+        if weights is not None:
+            weights = np.broadcast_to(np.asarray(weights, dtype=float), s.shape).ravel()
+        count = np.bincount(index.ravel(), weights, width * len(s)).reshape(len(s), width)
+        return cls(code % base, code // base, count.astype(float))
+
+    def tally(self, x):
+        """Distinct values of `x` (one for each pair) and their multiplicities, (L, V)."""
+        values, index = np.unique(x, return_inverse=True)
+        merged = np.zeros((len(values), len(self.count)))
+        np.add.at(merged, index, self.count.T)
+        return values.astype(float), merged.T
+
+    @cached_property
+    def successes(self):
+        return self.tally(self.s)
+
+    @cached_property
+    def failures(self):
+        return self.tally(self.n - self.s)
+
+    @cached_property
+    def attempts(self):
+        return self.tally(self.n)
+
+    def loglik(self, a, b, t):
+        """Log-likelihood without binomial coefficients at nodes a, b, t = a + b.
+
+        Nodes have shape (L or 1, ...), where t may have axes of length 1; the result (L, ...).
+        """
+        return (_sum_log_rising(a, *self.successes) + _sum_log_rising(b, *self.failures)
+                - _sum_log_rising(t, *self.attempts))
+
+
+def _unique(code, bound):
+    """np.unique with inverse; by counting, not sorting, where the codes are small."""
+    if bound > max(1 << 16, 2 * code.size):
+        values, index = np.unique(code, return_inverse=True)
+        return values, index.reshape(code.shape)
+    values = np.flatnonzero(np.bincount(code.ravel(), minlength=bound))
+    lookup = np.zeros(bound, dtype=np.int64)
+    lookup[values] = np.arange(len(values))
+    return values, lookup[code]
+
+
+def _sum_log_rising(x, values, counts):
+    """sum_v counts[l, v] log gamma(x + v) / gamma(x), built up from one value to the next."""
+    above = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
+    steps = [(above[:, i], v - u, u)
+             for i, (u, v) in enumerate(zip([0.0, *values[:-1]], values)) if v > u]
+    if not steps:
+        return np.zeros((len(counts), *x.shape[1:]))
+    if len(x) == 1:             # nodes common to all models: one table, one product
+        table = np.stack([_log_rising(x[0] + u, r) for _, r, u in steps])
+        return np.tensordot(np.stack([w for w, _, _ in steps], axis=1), table, axes=1)
+    total = 0.0
+    for w, r, u in steps:
+        total = total + w.reshape(-1, *[1] * (x.ndim - 1)) * _log_rising(x + u, r)
+    return total
+
+
+# -- maximum likelihood ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A maximum-likelihood beta-binomial fit.
+
+    Attributes
+    ----------
+    mean : float
+        a / (a + b).
+    concentration : float
+        a + b. Infinite if the questions vary less than binomial chance would make them; 0 if
+        every question was always right or always wrong. Where the counts say nothing about it
+        (no success, no failure, or one attempt each) it is that of the start.
+    loglik : float
+        Log-likelihood at the fit, or its limit, with the binomial coefficients.
+    """
+
+    mean: float
+    concentration: float
+    loglik: float
+
+    @property
+    def a(self):
+        return self.mean * self.concentration if self.mean else 0.0
+
+    @property
+    def b(self):
+        return (1 - self.mean) * self.concentration if self.mean < 1 else 0.0
+
+    def pass_at_k(self, k):
+        """Pass@k of a new question, 1 - E(1 - p)^k; `k` a number or an array."""
+        k = np.asarray(k, dtype=float)
+        if self.mean in (0, 1) or self.concentration == 0:
+            return np.full(k.shape, self.mean)[()]
+        if np.isinf(self.concentration):
+            return -np.expm1(k * np.log1p(-self.mean))[()]
+        return -np.expm1(_log_failure(self.a, self.b, k))[()]
+
+
+def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
+    r"""Maximum-likelihood beta-binomial fit to the counts of one model.
+
+    Newton's method in (log a, log b) on the distinct values, with a trust region and, in a box,
+    an active set.
+
+    Parameters
+    ----------
+    s, n : array_like of int, shape (M,)
+        Successes and attempts of every question.
+    weights : array_like of float, shape (M,), optional
+        How often each question counts.
+    bounds : (float, float), optional
+        Box for both a and b. The published setting is ``(0.01, 100)``. Free by default; the
+        likelihood may then have its supremum at a limit: see `Fit`.
+    start : (float, float), default (0.5, 3.5)
+        First values of (a, b), those of the published setting.
+
+    Returns
+    -------
+    Fit
+
+    Examples
+    --------
+    >>> fit = mle([0, 1, 4, 0], 4)
+    >>> round(fit.a, 3), round(fit.b, 3)
+    (0.312, 0.693)
+    >>> mle([2, 2, 2, 2], 4).concentration       # less spread than coin flips
+    inf
+    """
+    pairs = _Pairs.of(s, n, weights)
+    if len(pairs.count) > 1:
+        raise ValueError(f"s must have shape (M,): one model; found {len(pairs.count)} models")
+    s, n, w = pairs.s.astype(float), pairs.n.astype(float), pairs.count[0]
+    choose = w @ (-np.log1p(n) - special.betaln(s + 1, n - s + 1))
+    limit = None if bounds else _limit(s, n, w, start)
+    if limit is not None:
+        return Fit(*limit[:2], float(choose + limit[2]))
+    low, high = np.log(bounds) if bounds else (-30.0, 40.0)
+    u, v, loglik = _newton(pairs, np.log(start[0]), np.log(start[1]), low, high)
+    a, b = np.exp(u), np.exp(v)
+    return Fit(float(a / (a + b)), float(a + b), float(choose + loglik))
+
+
+def _limit(s, n, w, start):
+    """(mean, concentration, log-likelihood) where no finite (a, b) is best, else None."""
+    right, tries, f = w @ s, w @ n, n - s
+    mean = right / tries if tries else start[0] / sum(start)
+    binomial = float(w @ (special.xlogy(s, mean) + special.xlogy(f, 1 - mean)))
+    if right == 0 or right == tries or n.max() <= 1:
+        return mean, sum(start), binomial
+    if not (s * f).any():
+        # As a + b -> 0 a question is right for good with chance a / (a + b).
+        seen = w * (n > 0)
+        mean = seen @ (s > 0) / seen.sum()
+        hits = seen @ (s > 0)
+        return mean, 0.0, float(hits * np.log(mean) + (seen.sum() - hits) * np.log1p(-mean))
+    # Tarone's score: the slope in 1 / (a + b) at binomial counts. The profile has one mode.
+    slope = w @ (s * (s - 1) / mean + f * (f - 1) / (1 - mean) - n * (n - 1))
+    return None if slope > 0 else (mean, np.inf, binomial)
+
+
+def _newton(pairs, u, v, low, high):
+    """Maximise the log-likelihood over low <= u = log a, v = log b <= high."""
+    parts = [(values, counts[0]) for values, counts in
+             (pairs.successes, pairs.failures, pairs.attempts)]
+
+    def value(u, v):
+        x = np.exp(u), np.exp(v), np.exp(u) + np.exp(v)
+        return sum(sign * (c @ (special.gammaln(y + k) - special.gammaln(y)))
+                   for sign, y, (k, c) in zip((1, 1, -1), x, parts))
+
+    u, v = np.clip((u, v), low, high)
+    best = value(u, v)
+    radius = 2.0
+    for _ in range(200):
+        a, b = np.exp(u), np.exp(v)
+        (a1, a2), (b1, b2), (t1, t2) = (
+            (c @ (special.psi(y + k) - special.psi(y)),
+             c @ (special.zeta(2, y + k) - special.zeta(2, y)))
+            for y, (k, c) in zip((a, b, a + b), parts))
+        gu, gv = a * (a1 - t1), b * (b1 - t1)
+        huu, hvv, huv = gu + a * a * (a2 - t2), gv + b * b * (b2 - t2), -a * b * t2
+        fixed_u = (u <= low and gu < 0) or (u >= high and gu > 0)
+        fixed_v = (v <= low and gv < 0) or (v >= high and gv > 0)
+        du, dv = _ascent(gu * (not fixed_u), gv * (not fixed_v), huu, hvv,
+                         huv * (not (fixed_u or fixed_v)))
+        size = np.hypot(du, dv)
+        if size < 1e-10:
+            break
+        shrink = min(1.0, radius / size)
+        while True:
+            nu, nv = np.clip((u + shrink * du, v + shrink * dv), low, high)
+            new = value(nu, nv)
+            if new >= best - 1e-13 * abs(best) or shrink < 1e-9:
+                break
+            shrink /= 4
+        moved = np.hypot(nu - u, nv - v)
+        u, v, best = nu, nv, max(best, new)
+        if moved < 1e-9:
+            break
+    return u, v, best
+
+
+def _ascent(gu, gv, huu, hvv, huv):
+    """Newton's step for a maximum; directions of wrong curvature are climbed instead."""
+    mid, half = (huu + hvv) / 2, np.hypot((huu - hvv) / 2, huv)
+    angle = np.arctan2(2 * huv, huu - hvv) / 2
+    c, s = np.cos(angle), np.sin(angle)
+    floor = 1e-12 * (abs(mid) + half) + 1e-300
+    along = (c * gu + s * gv) / max(abs(mid + half), floor)
+    across = (c * gv - s * gu) / max(abs(mid - half), floor)
+    return c * along - s * across, s * along + c * across
+
+
+# -- the hyperprior -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hyperprior:
+    """log a and log b are independent Normal(0, sd).
+
+    Parameters
+    ----------
+    sd : float, default 2
+        Standard deviation of either logarithm.
+    """
+
+    sd: float = 2.0
+
+    def logpdf(self, log_a, log_b):
+        """Log-density of (log a, log b), up to a constant."""
+        return (log_a * log_a + log_b * log_b) * (-0.5 / self.sd**2)
+
+
+#: The hyperprior of every learned prior in the package: scores, rankings and forecasts.
+HYPERPRIOR = Hyperprior()
+
+
+# -- results --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BetaMixture:
+    """A distribution on [0, 1]: a mixture of C beta distributions.
+
+    Attributes
+    ----------
+    weights, a, b : ndarray, shape (..., C)
+        Weights, which sum to 1 over the last axis, and parameters.
+    """
+
+    weights: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+    @classmethod
+    def matching(cls, weights, mean, var):
+        """The mixture whose components have the given means and variances."""
+        mean = np.clip(mean, 1e-300, 1 - 1e-16)
+        spread = mean * (1 - mean)
+        size = spread / np.clip(var, 1e-14 * spread, spread * (1 - 1e-12)) - 1
+        return cls(weights, mean * size, np.maximum((1 - mean) * size, 1e-300))
+
+    @property
+    def mean(self):
+        return (self.weights * self.a / (self.a + self.b)).sum(-1)[()]
+
+    @property
+    def sd(self):
+        size = self.a + self.b
+        m = self.a / size
+        within = m * (1 - m) / (size + 1)
+        center = (self.weights * m).sum(-1, keepdims=True)
+        return np.sqrt((self.weights * (within + (m - center) ** 2)).sum(-1))[()]
+
+    def cdf(self, x):
+        """P(X <= x); `x` broadcasts against the leading axes."""
+        x = np.asarray(x, dtype=float)
+        return _mixture_cdf(self.weights, self.a, self.b, x[..., None])[()]
+
+    def ppf(self, q):
+        """Quantiles: shape (..., Q) for `q` of shape (Q,), (...) for a number."""
+        q = np.asarray(q, dtype=float)
+        lead, parts = self.weights.shape[:-1], self.weights.shape[-1]
+        flat = BetaMixture(*(x.reshape(-1, parts) for x in (self.weights, self.a, self.b)))
+        return special.expit(_quantile(flat, q.ravel())).reshape(lead + q.shape)[()]
+
+    def _merge(self, size):
+        """Each run of `size` components as one beta distribution, mean and variance kept."""
+        w, m = self.weights, self.a / (self.a + self.b)
+        v = m * (1 - m) / (self.a + self.b + 1)
+        starts = np.arange(0, w.shape[-1], size)
+        weight = np.add.reduceat(w, starts, axis=-1)
+        safe = np.where(weight > 0, weight, 1)
+        mean = np.add.reduceat(w * m, starts, axis=-1) / safe
+        center = np.repeat(mean, size, axis=-1)[..., :w.shape[-1]]
+        var = np.add.reduceat(w * (v + (m - center) ** 2), starts, axis=-1) / safe
+        live = weight > 0
+        return BetaMixture.matching(weight, np.where(live, mean, 0.5), np.where(live, var, 0.01))
+
+    def rvs(self, size, rng=None):
+        """`size` draws: shape (..., size)."""
+        rng = np.random.default_rng(rng)
+        lead = self.weights.shape[:-1]
+        edges = np.cumsum(self.weights, axis=-1)
+        u = rng.random((*lead, size)) * edges[..., -1:]
+        pick = (u[..., None] > edges[..., None, :]).sum(-1) if size * edges.shape[-1] < 1e6 \
+            else np.apply_along_axis(lambda x: np.searchsorted(x[:-size], x[-size:]), -1,
+                                     np.concatenate([edges, u], axis=-1)).astype(int)
+        return rng.beta(np.take_along_axis(self.a, pick, -1), np.take_along_axis(self.b, pick, -1))
+
+
+def _mixture_cdf(w, a, b, x):
+    part = special.betainc(a, b, np.broadcast_to(x, w.shape), where=w > 0, out=np.zeros(w.shape))
+    return (w * part).sum(-1)
+
+
+def _quantile(mixture, q):
+    """Quantiles (L, Q) of mixtures (L, C) in logit x: Newton's method on the log of the tail.
+
+    It starts from the quantiles of a mixture with 16 times fewer components, made by merging
+    neighbors, for the incomplete beta function of all the components is what costs time.
+    """
+    w, a, b = mixture.weights, mixture.a, mixture.b
+    merged = mixture._merge(16)
+    if merged.weights.shape[-1] > 1:
+        y = _quantile(merged, q)
+    else:
+        x = special.betaincinv(merged.a, merged.b, q)
+        y = special.logit(np.clip(x, 1e-300, 1 - 1e-16))
+    row, level = np.repeat(np.arange(len(w)), len(q)), np.tile(q, len(w))
+    y = y.ravel()
+    log_beta = special.betaln(a, b)
+    low, high = np.full(y.shape, -745.0), np.full(y.shape, 745.0)
+    todo = np.arange(y.size)
+    for _ in range(100):
+        r, z, wanted = row[todo], y[todo, None], level[todo]
+        cdf = _mixture_cdf(w[r], a[r], b[r], special.expit(z))
+        with np.errstate(under="ignore"):
+            slope = (w[r] * np.exp(a[r] * special.log_expit(z) + b[r] * special.log_expit(-z)
+                                   - log_beta[r])).sum(-1)
+        z = z[:, 0]
+        below = cdf < wanted
+        low[todo] = np.where(below, z, low[todo])
+        high[todo] = np.where(below, high[todo], z)
+        left = wanted < 0.5
+        tail, wanted = np.where(left, (cdf, wanted), (1 - cdf, 1 - wanted))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gap = np.log(wanted / tail)
+            new = z + np.where(left, 1, -1) * gap * tail / slope
+        outside = ~((new >= low[todo]) & (new <= high[todo]))
+        y[todo] = np.where(outside, (low[todo] + high[todo]) / 2, new)
+        # A step from this near leaves an error of the order of its square.
+        todo = todo[(outside | (np.abs(gap) > 0.02)) & (high[todo] - low[todo] > 1e-9)]
+        if not todo.size:
+            break
+    return y.reshape(len(w), len(q))
+
+
+# -- the posterior --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Quadrature:
+    """Posterior of (a, b) of each model as weighted nodes, and what follows from it.
+
+    Attributes
+    ----------
+    eta, lam : ndarray, shape (L, J, I) and (L, J)
+        Nodes: logit mean and log concentration. Every lambda has its own range of eta.
+    weights : ndarray, shape (L, J, I)
+        Posterior weights, which sum to 1 for each model.
+    single : bool
+        One model was given as (M,): results drop the model axis.
+    """
+
+    eta: np.ndarray
+    lam: np.ndarray
+    weights: np.ndarray
+    pairs: _Pairs
+    single: bool = False
+
+    @property
+    def a(self):
+        return np.exp(self.lam[..., None] + special.log_expit(self.eta))
+
+    @property
+    def b(self):
+        return np.exp(self.lam[..., None] + special.log_expit(-self.eta))
+
+    def score(self):
+        """Mean success chance of these M questions: `BetaMixture`, shape (L, C)."""
+        a, b = self.a, self.b
+        t = a + b
+        s, f, n, count = self.pairs.s, self.pairs.n - self.pairs.s, self.pairs.n, self.pairs.count
+        mean = var = 0.0
+        for value in np.unique(n):
+            at = n == value
+            c = count[:, at]
+            m, ss, ff, sf = ((c @ x[at].astype(float))[:, None, None]
+                             for x in (np.ones_like(s), s, f, s * f))
+            mean = mean + (m * a + ss) / (t + value)
+            var = var + (m * a * b + a * ff + b * ss + sf) / ((t + value) ** 2 * (t + value + 1))
+        questions = count.sum(1)[:, None, None]
+        return self._mixture(mean / questions, var / questions**2)
+
+    def pass_at_k(self, k):
+        """Pass@k on these questions: shape (L, C), or (L, K, C) for `k` of shape (K,)."""
+        q, q2 = self._failure_moments(k, self.a, self.b, self.pairs.s,
+                                      self.pairs.n - self.pairs.s)
+        return self._mixture(1 - q, q2)
+
+    def pass_hat_k(self, k):
+        """Pass^k on these questions."""
+        q, q2 = self._failure_moments(k, self.b, self.a, self.pairs.n - self.pairs.s,
+                                      self.pairs.s)
+        return self._mixture(q, q2)
+
+    def population(self):
+        """Mean success chance of the population that the questions were drawn from."""
+        mean = special.expit(self.eta)
+        return self._mixture(mean, np.zeros_like(mean))
+
+    def population_pass_at_k(self, k):
+        """Mean Pass@k of the population."""
+        k = np.asarray(k, dtype=float)[..., None, None, None]
+        mean = -np.expm1(_log_failure(self.a, self.b, k))
+        return self._mixture(mean, np.zeros_like(mean))
+
+    def population_pass_hat_k(self, k):
+        """Mean Pass^k of the population."""
+        k = np.asarray(k, dtype=float)[..., None, None, None]
+        mean = np.exp(_log_failure(self.b, self.a, k))
+        return self._mixture(mean, np.zeros_like(mean))
+
+    def _failure_moments(self, k, a, b, s, f):
+        """Mean and variance over nodes of the questions' mean (1 - p)^k, (K, L, J, I)."""
+        k = np.asarray(k, dtype=float)[..., None, None, None]
+        mean = var = 0.0
+        for u in range(len(s)):
+            c = self.pairs.count[:, u, None, None]
+            top = _log_rising(b + f[u], a + s[u])
+            first = np.exp(top - _log_rising(b + f[u] + k, a + s[u]))
+            second = np.exp(top - _log_rising(b + f[u] + 2 * k, a + s[u]))
+            mean = mean + c * first
+            var = var + c * (second - first * first)
+        questions = self.pairs.count.sum(1)[:, None, None]
+        return mean / questions, np.maximum(var, 0) / questions**2
+
+    def _mixture(self, mean, var):
+        """Blend neighboring nodes of one lambda: smooth pieces with exact mean and variance."""
+        spread = _spread(self.eta.shape[-1])
+        w = self.weights @ spread
+        with np.errstate(invalid="ignore", divide="ignore"):
+            m = (self.weights * mean) @ spread / w
+            # The second moment is taken about the mean of the row, lest it cancel.
+            center = (self.weights * mean).sum(-1, keepdims=True) / self.weights.sum(
+                -1, keepdims=True)
+            v = ((self.weights * (var + (mean - center) ** 2)) @ spread / w - (m - center) ** 2)
+        live = w > LIGHT
+        m, v = np.where(live, m, 0.5), np.where(live, v, 0.01)
+        w = np.broadcast_to(w * live, m.shape)
+        w, m, v = (x.reshape(*x.shape[:-2], -1) for x in (w, m, v))
+        w = w / w.sum(-1, keepdims=True)
+        if m.ndim == 3:                       # (K, L, C) -> (L, K, C)
+            w, m, v = (np.swapaxes(x, 0, 1) for x in (w, m, v))
+        if self.single:
+            w, m, v = w[0], m[0], v[0]
+        return BetaMixture.matching(w, m, v)
+
+
+@lru_cache
+def _spread(nodes, every=2):
+    """Quadratic B-spline that shares out `nodes` points among pieces `every` points apart."""
+    d = np.abs(np.arange(nodes)[:, None] / every - np.arange(-1, nodes // every + 2))
+    spline = np.where(d < 0.5, 0.75 - d * d, 0.5 * np.maximum(1.5 - d, 0) ** 2)
+    return spline[:, spline.any(0)]
+
+
+def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
+    """Posterior of the beta-binomial parameters of each model by adaptive quadrature.
+
+    A coarse grid, common to all models, finds the region that holds all but about 1e-8 of each
+    posterior; the region is narrowed until it is resolved, and then covered by the final grid.
+
+    Parameters
+    ----------
+    s, n : array_like of int, shape (M,) or (L, M)
+        Successes and attempts; `n` is broadcast. Attempts may be unequal, and 0.
+    hyperprior : object with ``logpdf(log_a, log_b)``
+        Prior of the parameters; the default is that of the whole package.
+    refine : int, default 1
+        Factor on the number of nodes in each direction, to check the grid against a finer one.
+
+    Returns
+    -------
+    Quadrature
+
+    Examples
+    --------
+    >>> q = quadrature([0, 1, 4, 0, 2], 4)
+    >>> score = q.score()
+    >>> round(float(score.mean), 3), score.ppf([0.025, 0.975]).round(2)
+    (0.359, array([0.22, 0.52]))
+    """
+    single = np.ndim(s) < 2 and np.ndim(n) < 2
+    pairs = _Pairs.of(s, n)
+
+    def target(eta, lam):
+        log_a = lam - np.log1p(np.exp(-eta))
+        log_b = log_a - eta
+        return (pairs.loglik(np.exp(log_a), np.exp(log_b), np.exp(lam))
+                + hyperprior.logpdf(log_a, log_b))
+
+    eta, lam, weights = _adaptive_grid(target, *(np.array(SIZE) * refine + 1))
+    return Quadrature(eta, lam, weights, pairs, single)
+
+
+def _adaptive_grid(target, rows, columns):
+    """Nodes eta (L, J, I) and lambda (L, J) that cover the mass of `target`, and their weights.
+
+    Inside one row (one lambda) eta runs over its own range, so that curved ridges are followed.
+    Rows are chosen only once their maxima are known, that is when eta is resolved.
+    """
+    lam = np.linspace(*DOMAIN[0], 49)[None, :]
+    eta = np.broadcast_to(np.linspace(*DOMAIN[1], 97), (1, 49, 97))
+    for _ in range(20):
+        logp = target(eta, lam[..., None])
+        top = logp.max(-1)
+        live = top > top.max(-1, keepdims=True) - CUT
+        wide, *across = _extent(logp, eta)
+        tall, *along = _extent(top, lam)
+        if (wide[live] < 6).any():
+            lam = np.broadcast_to(lam, top.shape)
+        else:
+            done = (tall >= 6).all()
+            new, by_row = (_stretch(*along, rows) if done
+                           else (np.linspace(along[0], along[2], 25, axis=-1), None))
+            place = (new - lam[:, :1]) / (lam[:, 1:2] - lam[:, :1])
+            j = np.clip(np.floor(place).astype(int), 0, lam.shape[1] - 2)
+            near = [(np.take_along_axis(x, j, 1), np.take_along_axis(x, j + 1, 1))
+                    for x in across]
+            across = [np.minimum(*near[0]), np.add(*near[1]) / 2, np.maximum(*near[2])]
+            lam = new
+            if done:
+                break
+        eta = np.linspace(across[0], across[2], 17, axis=-1)
+    eta, by_column = _stretch(*across, columns)
+    logp = target(eta, lam[..., None])
+    weights = (np.exp(logp - logp.max((1, 2), keepdims=True)) * by_column * by_row[..., None])
+    return eta, lam, weights / weights.sum((1, 2), keepdims=True)
+
+
+def _stretch(low, mode, high, count):
+    """`count` nodes from `low` to `high`, densest at `mode`, and their spacings.
+
+    The map is a hyperbolic sine: smooth, so that equal weights in its argument integrate to
+    spectral accuracy.
+    """
+    scale = (high - low) / 8
+    first, last = np.arcsinh((low - mode) / scale), np.arcsinh((high - mode) / scale)
+    x = np.linspace(first, last, count, axis=-1)
+    step = ((last - first) / (count - 1) * scale)[..., None]
+    return mode[..., None] + scale[..., None] * np.sinh(x), step * np.cosh(x)
+
+
+def _extent(logp, x):
+    """Nodes along the last axis within CUT of the top: number, start, mode and end.
+
+    The range has one step to spare at either end.
+    """
+    x = np.broadcast_to(x, logp.shape)
+    keep = logp > logp.max(-1, keepdims=True) - CUT
+    step = x[..., 1] - x[..., 0]
+    first, mode, last = (
+        np.take_along_axis(x, i[..., None], -1)[..., 0]
+        for i in (keep.argmax(-1), logp.argmax(-1), keep.shape[-1] - 1 - keep[..., ::-1].argmax(-1)))
+    return keep.sum(-1), first - step, mode, last + step
