@@ -1,6 +1,7 @@
 """Bayesian evaluation of language models from repeated attempts."""
 
 from bayeval import datasets, design, simulate
+from bayeval.forecast import ForecastWarning, forecast
 from bayeval.metrics import (
     UndefinedWarning,
     avg,
@@ -17,6 +18,7 @@ from bayeval.ranking import compare, convergence_at_n, kendall_tau, leaderboard
 
 __all__ = [
     "Dirichlet",
+    "ForecastWarning",
     "Outcomes",
     "Past",
     "UndefinedWarning",
@@ -26,6 +28,7 @@ __all__ = [
     "datasets",
     "design",
     "discoveries",
+    "forecast",
     "g_pass_at_k",
     "kendall_tau",
     "leaderboard",

@@ -509,7 +509,7 @@ def _quantile(mixture, q):
         outside = ~((new >= low[todo]) & (new <= high[todo]))
         y[todo] = np.where(outside, (low[todo] + high[todo]) / 2, new)
         # A step from this near leaves an error of the order of its square.
-        todo = todo[(outside | (np.abs(gap) > 0.02)) & (high[todo] - low[todo] > 1e-9)]
+        todo = todo[(outside | (np.abs(gap) > 0.05)) & (high[todo] - low[todo] > 1e-9)]
         if not todo.size:
             break
     return y.reshape(len(w), len(q))

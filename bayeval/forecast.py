@@ -116,7 +116,7 @@ def forecast(o, k, *, method="bayes"):
     >>> f.interval(0.9).low.round(1)
     array([0.4, 0.5])
     >>> bv.forecast(o, [10, 100], method="mle").mean.round(3)
-    array([0.496, 0.718])
+    array([0.48 , 0.705])
     """
     check.outcomes("o", o)
     s, n = o.successes, o.n_trials
@@ -340,7 +340,7 @@ def _laws(mixture):
             mixture.weights, mixture.a, mixture.b)), strict=True):
         x = special.expit(np.linspace(*special.logit(np.clip([low, high], 1e-300, 1 - 1e-16)),
                                       401))
-        cdf = bb.BetaMixture(*(p[None] for p in parts)).cdf(x)
+        cdf = bb.BetaMixture(*(np.broadcast_to(p, (len(x), len(p))) for p in parts)).cdf(x)
         laws.append(Law(np.concatenate([[0.0], x, [1.0]]), np.concatenate([[0.0], cdf, [1.0]])))
     return laws
 

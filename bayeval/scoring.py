@@ -136,9 +136,9 @@ def crps(draws, truth):
 
     Examples
     --------
-    >>> crps([0.2, 0.4], 0.3).round(3)
+    >>> float(crps([0.2, 0.4], 0.3).round(3))
     0.0
-    >>> crps([0.2, 0.4], 0.5).round(3)
+    >>> float(crps([0.2, 0.4], 0.5).round(3))
     0.1
     """
     draws = np.sort(np.asarray(draws, dtype=float), axis=-1)

@@ -21,7 +21,7 @@ SITE = ROOT / "_build" / "html"
 PAGES = sorted(path.relative_to(ROOT) for path in ROOT.glob("[ca]*/*.md"))
 CHAPTERS = [page for page in PAGES if page.parts[0] == "chapters"]
 SOURCE_FOLDERS = (
-    *("bayeval", "chapters", "appendix", "tests", "tools", "data"),
+    *("bayeval", "chapters", "appendix", "tests", "tools", "data", "studies"),
     *("_ext", "_static", ".ci"),
 )
 TEXT_SUFFIXES = {

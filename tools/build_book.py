@@ -1,6 +1,8 @@
 """Build the book strictly, and only when something that it is made of has changed."""
 
 import argparse
+import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -45,7 +47,6 @@ def drop_stale_cache(fresh):
     key = digest(EXECUTION_INPUTS)
     if fresh or not keyed(stamp, key):
         shutil.rmtree(cache, ignore_errors=True)
-    BUILD.mkdir(exist_ok=True)
     stamp.write_text(key)
 
 
@@ -102,12 +103,26 @@ def build_chapter(number):
     return output / "_build" / "html" / page.with_suffix(".html")
 
 
+@contextlib.contextmanager
+def alone():
+    """Builds share their folder and their cache: one at a time."""
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / "lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Another build is running; waiting for it.", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chapter", metavar="03", help="execute this chapter only")
     parser.add_argument("--fresh", action="store_true", help="execute everything anew")
     options = parser.parse_args()
-    page = build_chapter(options.chapter) if options.chapter else build_book(options.fresh)
+    with alone():
+        page = build_chapter(options.chapter) if options.chapter else build_book(options.fresh)
     print(f"Open {page.as_uri()} (or run `make serve`).")
 
 
