@@ -203,7 +203,7 @@ class ZeroInflatedQuadrature:
         return self._mixture(q1 * hit, np.maximum(q2 - q1 * q1, 0) * hit * hit)
 
     def _mixture(self, mean, var):
-        mixture = self.grid._mixture(mean[:, None], var[:, None])
+        mixture = self.grid.mixture(mean[:, None], var[:, None])
         return bb.BetaMixture(*(x[0] for x in (mixture.weights, mixture.a, mixture.b)))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import fft, optimize, special
 
 from bayeval import _validate as check
+from bayeval.mixture import BetaMixture
 
 # Lattice cells in one standard deviation of the mean. The error of a quantile is of the order
 # of the square of a cell: below 1e-4 standard deviations.
@@ -87,6 +88,28 @@ class Law:
 def point(x):
     """The law of a constant."""
     return Law(np.array([x, x]), np.array([0.0, 1.0]))
+
+
+def laws_of_mixtures(mixture, low=0.0, high=1.0):
+    """The laws of low + (high - low) x, x being each of the mixtures of betas, as a list.
+
+    The density is summed on a grid in logit x, which is dense at both ends of [0, 1]. Neighbors
+    in the mixture are merged: two hundred components show no less of its shape.
+    """
+    parts = mixture.weights.shape[-1]
+    flat = BetaMixture(*(x.reshape(-1, parts) for x in (mixture.weights, mixture.a, mixture.b)))
+    flat = flat.merge(-(-parts // 256))
+    ends = flat.merge(8).ppf(np.array([1e-7, 1 - 1e-7]))
+    y = np.linspace(*special.logit(np.clip(ends, 1e-300, 1 - 1e-16)).T, 601, axis=-1)
+    laws = []
+    for y_l, w, a, b in zip(y, flat.weights, flat.a, flat.b):
+        log_density = (np.multiply.outer(special.log_expit(y_l), a)
+                       + np.multiply.outer(special.log_expit(-y_l), b) - special.betaln(a, b))
+        density = np.exp(log_density) @ w
+        cdf = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+        x, cdf = low + (high - low) * special.expit(y_l), cdf / cdf[-1]
+        laws.append(Law(x, cdf) if high >= low else Law(x[::-1], 1 - cdf[::-1]))
+    return laws
 
 
 def mean_of_independent(cdf, mean, sd, count, left, right):
@@ -204,6 +227,11 @@ class Estimate:
         ``sampler(n, generator)`` returns draws, shape ``mean.shape + (n,)``.
     models : tuple
         Labels along the first axis.
+    ppf : callable, optional
+        ``ppf(q)`` returns quantiles, shape ``mean.shape + q.shape``, where they are known
+        without the laws.
+    other : callable, optional
+        Returns the estimate for the population of questions.
     """
 
     mean: float | np.ndarray
@@ -211,6 +239,24 @@ class Estimate:
     laws: callable
     sampler: callable
     models: tuple
+    ppf: callable = field(default=None, kw_only=True, repr=False)
+    other: callable = field(default=None, kw_only=True, repr=False)
+
+    @property
+    def population(self):
+        """The same quantity for the population that these questions were drawn from.
+
+        With few questions its interval is the wider one: it stays wide however many attempts
+        are made. See `posterior` for what each prior takes that population to be.
+
+        Examples
+        --------
+        >>> import bayeval as bv
+        >>> p = bv.posterior(bv.Outcomes.from_counts([3, 0, 9, 5], 10), prior="learned")
+        >>> round(p.sd, 3), round(p.population.sd, 3)
+        (0.062, 0.149)
+        """
+        return self.other() if self.other else self
 
     def interval(self, probability=0.95, *, kind="equal-tailed"):
         """Credible interval.
@@ -244,6 +290,9 @@ class Estimate:
         if kind == "normal":
             z = special.ndtri((1 + probability) / 2)
             low, high = self.mean - z * self.sd, self.mean + z * self.sd
+        elif kind == "equal-tailed" and self.ppf:
+            ends = self.ppf(np.array([(1 - probability) / 2, (1 + probability) / 2]))
+            low, high = ends[..., 0], ends[..., 1]
         else:
             ends = np.array([law.ends(probability, kind) for law in self.laws()])
             low, high = ends[:, 0].reshape(shape), ends[:, 1].reshape(shape)

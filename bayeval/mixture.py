@@ -60,7 +60,7 @@ class BetaMixture:
         flat = BetaMixture(*(x.reshape(-1, parts) for x in (self.weights, self.a, self.b)))
         return special.expit(_quantile(flat, q.ravel())).reshape(lead + q.shape)[()]
 
-    def _merge(self, size):
+    def merge(self, size):
         """Each run of `size` components as one beta distribution, mean and variance kept."""
         w, m = self.weights, self.a / (self.a + self.b)
         v = m * (1 - m) / (self.a + self.b + 1)
@@ -98,7 +98,7 @@ def _quantile(mixture, q):
     neighbors, for the incomplete beta function of all the components is what costs time.
     """
     w, a, b = mixture.weights, mixture.a, mixture.b
-    merged = mixture._merge(16)
+    merged = mixture.merge(16)
     if merged.weights.shape[-1] > 1:
         y = _quantile(merged, q)
     else:
