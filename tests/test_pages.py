@@ -18,7 +18,7 @@ from pybtex.database import parse_file
 
 import bayeval as bv
 from bayeval.betabinomial import Fit, Quadrature
-from bayeval.posterior import Posterior
+from bayeval.conjugate import DirichletPosterior
 from bayeval.ranking import Comparison
 
 # Modules and functions for the package's own use; the results that they define are listed by hand.
@@ -73,7 +73,7 @@ def test_api_reference_describes_every_name_once(site):
 
 
 def test_notation_names_what_exists():
-    homes = {c.__name__: c for c in (bv.Outcomes, Posterior, Comparison, Fit, Quadrature)}
+    homes = {c.__name__.removeprefix("Dirichlet"): c for c in (bv.Outcomes, DirichletPosterior, Comparison, Fit, Quadrature)}
     fields = {
         name: set(dir(home)) | set(getattr(home, "__dataclass_fields__", ()))
         for name, home in homes.items()
