@@ -45,32 +45,32 @@ class DirichletPosterior(Posterior):
     def of(cls, o, w, nu):
         """Posterior of the score under Dirichlet(nu), nu of shape (L, M, C+1)."""
         M = o.n_questions
-        m, var, _, _ = _score_cumulants(nu, w)
+        m, var = score_moments(nu, w)
 
         def other():
-            return _bootstrap(o.per_model, m, var, w.min(), w.max(), o.models,
-                              lambda n, rng: _draw(nu, n, rng, lambda p: p @ w, population=True))
+            return bootstrap(o.per_model, m, var, w.min(), w.max(), o.models,
+                              lambda n, rng: draw(nu, n, rng, lambda p: p @ w, population=True))
 
         return cls(mean=o.per_model(m.mean(axis=1)),
                    sd=o.per_model(np.sqrt(var.sum(axis=1)) / M),
                    laws=cache(lambda: [_score_law(rows, w) for rows in nu]),
-                   sampler=lambda n, rng: o.per_model(_draw(nu, n, rng, lambda p: p @ w)),
+                   sampler=lambda n, rng: o.per_model(draw(nu, n, rng, lambda p: p @ w)),
                    models=o.models, nu=nu, outcomes=o, weights=w, other=cache(other))
 
     @property
     def question_mean(self):
         """Posterior mean of each question's score, shape (M,) or (L, M)."""
-        return self.outcomes.per_model(_score_cumulants(self.nu, self.weights)[0])
+        return self.outcomes.per_model(score_moments(self.nu, self.weights)[0])
 
     @property
     def question_sd(self):
         """Posterior standard deviation of each question's score, shape (M,) or (L, M)."""
-        return self.outcomes.per_model(np.sqrt(_score_cumulants(self.nu, self.weights)[1]))
+        return self.outcomes.per_model(np.sqrt(score_moments(self.nu, self.weights)[1]))
 
     def _functional(self, functions, many):
         a, b = self.nu[..., 1], self.nu[..., 0]
         mean, sd = (np.stack(x, axis=1) for x in zip(
-            *(_functional_moments(f, a, b) for f in functions)))  # (L, K, M)
+            *(functional_moments(f, a, b) for f in functions)))  # (L, K, M)
 
         def shape(x):  # (L, K, ...) as the caller asked for it
             return self.outcomes.per_model(x if many else x[:, 0])
@@ -81,11 +81,11 @@ class DirichletPosterior(Posterior):
 
         def sampler(n, rng, population=False):
             # The same draws of p for every k, so that curves in k are smooth and monotone.
-            return np.moveaxis(_draw(self.nu, n, rng, lambda p: np.stack(
+            return np.moveaxis(draw(self.nu, n, rng, lambda p: np.stack(
                 [f(p[..., 1]) for f in functions]), population=population), 0, 1)
 
         def other():
-            return _bootstrap(shape, mean, sd**2, 0.0, 1.0, self.models,
+            return bootstrap(shape, mean, sd**2, 0.0, 1.0, self.models,
                               lambda n, rng: sampler(n, rng, population=True))
 
         return Estimate(mean=shape(mean.mean(axis=-1)),
@@ -94,7 +94,7 @@ class DirichletPosterior(Posterior):
                         other=cache(other))
 
 
-def _bootstrap(shape, mean, var, low, high, models, sampler):
+def bootstrap(shape, mean, var, low, high, models, sampler):
     """The mean over the population of questions, by the Bayesian bootstrap (Rubin 1981).
 
     The questions of the population are those seen, in proportions of a Dirichlet(1, ..., 1) law.
@@ -116,6 +116,11 @@ def _bootstrap(shape, mean, var, low, high, models, sampler):
 
 
 # -- moments, laws and draws ---------------------------------------------------------------
+
+
+def score_moments(nu, w):
+    """Mean and variance of every question's score, shape (..., M)."""
+    return _score_cumulants(nu, w)[:2]
 
 
 def _score_cumulants(nu, w):
@@ -157,7 +162,7 @@ def _score_law(nu, w):
     return mean_of_independent(cdf, m[first], np.sqrt(k2[first]), count, left, right)
 
 
-def _functional_moments(function, a, b):
+def functional_moments(function, a, b):
     """Mean and sd of the function at every question, on unique (a, b)."""
     pairs, back = np.unique(np.stack([a.ravel(), b.ravel()]), axis=1, return_inverse=True)
     mean, sd = function.moments(*pairs)
@@ -175,7 +180,7 @@ def _functional_law(function, a, b, mean, sd):
     return mean_of_independent(cdf, mean[first], sd[first], count, left, right)
 
 
-def _draw(nu, n, rng, function, *, population=False):
+def draw(nu, n, rng, function, *, population=False):
     """Draw every question's probabilities and average `function` of them over questions.
 
     `function` maps (M, chunk, C+1) to (..., M, chunk); the result has shape (..., L, n). For the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bayeval import _validate as check
 from bayeval.conjugate import DirichletPosterior
+from bayeval.discounted import DiscountedPosterior
 from bayeval.learned import LearnedPosterior
 from bayeval.priors import Dirichlet, Past
 
@@ -66,4 +67,6 @@ def posterior(o, weights=None, prior="uniform"):
     if not isinstance(prior, Dirichlet | Past):
         raise ValueError('prior must be "uniform", "learned", bayeval.Dirichlet(alpha) or '
                          f"bayeval.Past(outcomes); found {prior!r}")
+    if isinstance(prior, Past) and prior.discount == "learned":
+        return DiscountedPosterior.of(o, w, prior.past_counts(o))
     return DirichletPosterior.of(o, w, o.counts + prior.prior_counts(o))

@@ -29,12 +29,10 @@ class Dirichlet:
     alpha: float | tuple = 1.0
 
     def __post_init__(self):
-        try:
-            alpha = np.asarray(self.alpha, dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(f"alpha must be numbers > 0; found {self.alpha!r}") from None
-        if alpha.ndim > 1 or alpha.size == 0 or not (np.isfinite(alpha) & (alpha > 0)).all():
-            raise ValueError("alpha must be a finite number > 0, or one for each category; "
+        alpha = check.reals("alpha", self.alpha, "numbers > 0")
+        if alpha.ndim > 1 or alpha.size == 0 \
+                or not ((alpha > 0) & (alpha <= check.LARGEST)).all():
+            raise ValueError("alpha must be a number > 0 and <= 2**53, or one for each category; "
                              f"found {self.alpha!r}")
 
     def prior_counts(self, o):
@@ -57,8 +55,10 @@ class Past:
     o : Outcomes
         Past outcomes, aligned by label. The questions must be the same set, and the categories
         the same; models are matched by label, or one past model serves every model.
-    discount : float in [0, 1]
-        Worth of a past attempt in new attempts (a power prior). 1 is the paper's.
+    discount : float in [0, 1] or "learned", default 1
+        Worth of a past attempt in new attempts (a power prior). 1 is the paper's. "learned"
+        gives it a uniform prior on [0, 1] and integrates it out, model by model: a past that
+        predicts the new outcomes badly is discounted.
 
     Examples
     --------
@@ -71,14 +71,21 @@ class Past:
     """
 
     o: object
-    discount: float = 1.0
+    discount: float | str = 1.0
 
     def __post_init__(self):
         check.outcomes("o", self.o)
-        check.number("discount", self.discount, low=0, high=1)
+        if isinstance(self.discount, str):
+            check.choice("discount", self.discount, ("learned",))
+        else:
+            check.number("discount", self.discount, low=0, high=1)
 
     def prior_counts(self, o):
-        """Prior counts that broadcast against (L, M, C+1)."""
+        """Prior counts that broadcast against (L, M, C+1), for a discount that is a number."""
+        return 1.0 + self.discount * self.past_counts(o)
+
+    def past_counts(self, o):
+        """Past counts of the questions of `o`, aligned, which broadcast against (L, M, C+1)."""
         past = self.o
         if past.categories != o.categories:
             raise ValueError(f"the past outcomes have categories {past.categories}, the new ones "
@@ -98,4 +105,4 @@ class Past:
             past = past.select(models=list(o.models), questions=list(o.questions))
         else:
             past = past.select(questions=list(o.questions))
-        return 1.0 + self.discount * past.counts
+        return past.counts
