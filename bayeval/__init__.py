@@ -1,6 +1,6 @@
 """Bayesian evaluation of language models from repeated attempts."""
 
-from bayeval import datasets, design, simulate
+from bayeval import datasets, design, simulate, tracks
 from bayeval.forecast import ForecastWarning, forecast
 from bayeval.metrics import (
     UndefinedWarning,
@@ -39,4 +39,5 @@ __all__ = [
     "rank_probabilities",
     "simulate",
     "superiority",
+    "tracks",
 ]
