@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
 import pandas as pd
 
@@ -16,15 +18,17 @@ MAX_CATEGORIES = 1000
 FEW_CATEGORIES = 6
 
 
-def _number_of_categories(categories):
+def as_categories(categories):
+    """Return None, the number of categories, or the list of their labels."""
     if categories is None:
         return None
     if isinstance(categories, int | np.integer) and not isinstance(categories, bool):
-        return check.whole("categories", categories, low=2)
-    if isinstance(categories, str) or not np.iterable(categories):
-        raise ValueError("categories must be labels or their number; "
-                         f"found {categories!r}")
-    return len(check.labels("categories", list(categories), len(list(categories)), ""))
+        return check.whole("categories", categories, low=2, high=MAX_CATEGORIES)
+    labels = check.label_list("categories", categories)
+    if any(isinstance(x, numbers.Real) for x in labels) and labels != list(range(len(labels))):
+        raise ValueError("categories must be text, or the codes 0..C in order (numbers in R are "
+                         f"codes); found {labels}")
+    return list(check.labels("categories", labels, len(labels), ""))
 
 
 def as_array(R):
@@ -32,8 +36,7 @@ def as_array(R):
     if isinstance(R, pd.DataFrame | pd.Series):
         R = R.to_numpy(dtype=object)
     if np.ma.isMaskedArray(R):
-        filled = R.astype(object)
-        return filled.filled(None), None
+        return R.astype(object).filled(None), None
     try:
         array = np.asarray(R)
         # Beside text numpy turns NaN and None into text too: keep the objects then.
@@ -69,7 +72,8 @@ def _depth(x):
 
 def tally(R, categories):
     """Count the categories along the last axis of `R`, shape (L, M, N) -> (L, M, C+1)."""
-    n_categories = _number_of_categories(categories)
+    categories = as_categories(categories)
+    n_categories = len(categories) if isinstance(categories, list) else categories
     if R.dtype.kind in "OUST":
         R = _codes_of_objects(R, categories)
     if R.dtype.kind not in "biuf":
@@ -106,10 +110,12 @@ def _tally_block(block, n_categories):
     low, high = block.min(), block.max()
     if low < 0 or high >= n_categories:
         raise ValueError(f"R must hold category codes 0..{n_categories - 1}; found "
-                         f"{int(low) if low < 0 else int(high)} (mark missing attempts as NaN)")
+                         f"{low if low < 0 else high:.15g} (mark missing attempts as NaN)")
     counts = np.empty((len(block), n_categories), dtype=np.int64)
     if n_categories == 2:
-        counts[:, 1] = block.sum(axis=1)
+        # Not the plain sum: it is four times slower on small integers and inexact on short floats.
+        counts[:, 1] = np.count_nonzero(block, axis=1) if block.dtype.kind == "f" else \
+            block.sum(axis=1, dtype=np.int32)
     elif n_categories <= FEW_CATEGORIES:
         for c in range(1, n_categories):
             counts[:, c] = np.count_nonzero(block == c, axis=1)
@@ -128,13 +134,13 @@ def _codes_of_objects(R, categories):
     values = flat[given]
     is_text = values.map(lambda v: isinstance(v, str | bytes)).to_numpy(dtype=bool)
     if is_text.any():
-        if categories is None or isinstance(categories, int | np.integer):
+        if not isinstance(categories, list):
             raise ValueError(f"R holds text such as {values[is_text].iloc[0]!r}: give "
                              "`categories`, the labels in order")
         code_of = {label: i for i, label in enumerate(categories)}
         unknown = sorted({str(v) for v in values if v not in code_of})
         if unknown:
-            raise ValueError(f"R holds {unknown[:5]}, not in categories {list(categories)}")
+            raise ValueError(f"R holds {unknown[:5]}, not in categories {categories}")
         codes[given] = [code_of[v] for v in values]
     else:
         try:

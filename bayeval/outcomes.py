@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayeval import _validate as check
-from bayeval._tally import as_array, tally
+from bayeval._tally import as_array, as_categories, tally
 
 WRONG_RIGHT = ("wrong", "right")
 
@@ -146,6 +146,7 @@ class Outcomes:
         >>> bv.avg(o)
         array([0.625, 0.25 ])
         """
+        check.aligned(successes=successes, trials=trials, planned=planned)
         successes = check.counts("successes", successes)
         trials = check.counts("trials", trials)
         if successes.ndim not in (1, 2) or successes.size == 0:
@@ -210,6 +211,7 @@ class Outcomes:
         single = R.ndim == 2
         if single:
             R, padding = R[None], None if padding is None else padding[None]
+        categories = as_categories(categories)
         counts = tally(R, categories)
         planned = np.full(R.shape[:2], R.shape[2]) if padding is None else (~padding).sum(axis=2)
         counts, planned = (counts[0], planned[0]) if single else (counts, planned)
@@ -267,6 +269,7 @@ class Outcomes:
         cell = row * M + column
         if outcome is not None:
             codes, _ = as_array(_column(df, "outcome", outcome).to_numpy()[:, None])
+            categories = as_categories(categories)
             rows = tally(codes[None], categories)[0]
             # Every row is one attempt, so a row's tally is an indicator; bincount adds them.
             counts = np.stack([np.bincount(cell, weights=rows[:, c], minlength=L * M)
@@ -515,11 +518,11 @@ def _category_labels(categories, n):
         if categories is not None and categories != n:
             raise ValueError(f"categories says {categories}, but the counts have {n}")
         return WRONG_RIGHT if n == 2 else tuple(range(n))
-    return check.labels("categories", list(categories), n, "")
+    return check.labels("categories", categories, n, "")
 
 
 def _column(df, argument, name):
-    if name not in df.columns:
+    if not check.hashable(name) or name not in df.columns:
         raise ValueError(f"{argument}={name!r} is not a column; the columns are "
                          f"{list(map(str, df.columns))}")
     column = df[name]
@@ -538,8 +541,12 @@ def _label_column(df, argument, names):
             raise ValueError(f"column {name!r} has {int(column.isna().sum())} missing labels")
     if len(columns) == 1:
         return columns[0].to_numpy(dtype=object)
-    return columns[0].astype(str).str.cat([c.astype(str) for c in columns[1:]], sep="/") \
-        .to_numpy(dtype=object)
+    joined = columns[0].astype(str).str.cat([c.astype(str) for c in columns[1:]], sep="/")
+    parts = pd.DataFrame(dict(enumerate(columns))).assign(joined=joined).drop_duplicates()
+    if parts["joined"].duplicated().any():
+        raise ValueError(f"{argument}={names!r} gives one label to different rows, such as "
+                         f"{parts.loc[parts['joined'].duplicated(), 'joined'].iloc[0]!r}")
+    return joined.to_numpy(dtype=object)
 
 
 def _is_label(x, labels):
@@ -551,7 +558,7 @@ def _positions(name, wanted, labels):
     if wanted is None:
         return np.arange(len(labels))
     position = {label: i for i, label in enumerate(labels)}
-    wanted = list(wanted)
+    wanted = check.label_list(name, wanted)
     unknown = [w for w in wanted if w not in position]
     if unknown:
         known = ", ".join(map(repr, labels[:8])) + (", ..." if len(labels) > 8 else "")

@@ -9,6 +9,7 @@ import pandas as pd
 import scipy
 from scipy import special
 
+from bayeval import _validate as check
 from bayeval.distribution import Estimate
 from bayeval.posterior import posterior
 
@@ -165,8 +166,12 @@ def ranks(scores):
     >>> ranks([396, 396, 394])
     array([1, 1, 3])
     """
+    scores = _rounded("scores", scores)
+    if scores.ndim == 0 or np.isnan(scores).any():
+        raise ValueError("scores must have shape (..., L), without NaN; found shape "
+                         f"{scores.shape} and {int(np.isnan(scores).sum())} NaN")
     # Through the package: scipy loads scipy.stats, which is slow, only when it is used.
-    return scipy.stats.rankdata(-_rounded(scores), method="min", axis=-1).astype(np.int64)
+    return scipy.stats.rankdata(-scores, method="min", axis=-1).astype(np.int64)
 
 
 def rank_sets(low, high):
@@ -187,7 +192,10 @@ def rank_sets(low, high):
     >>> rank_sets([0.7, 0.5, 0.3], [0.9, 0.8, 0.6])
     (array([1, 1, 2]), array([2, 3, 3]))
     """
-    low, high = np.asarray(low), np.asarray(high)
+    low, high = check.reals("low", low), check.reals("high", high)
+    if low.ndim != 1 or low.shape != high.shape or not (low <= high).all():
+        raise ValueError("low and high must have shape (L,), with low <= high everywhere; found "
+                         f"shapes {low.shape} and {high.shape}")
     above = np.searchsorted(np.sort(low), high, side="right")  # others with low <= this high
     below = np.searchsorted(np.sort(high), low, side="left")  # others with high < this low
     return len(low) - above + 1, len(low) - below
@@ -218,7 +226,8 @@ def kendall_tau(scores, reference):
     >>> bv.kendall_tau([0.9, 0.5, 0.7], [3, 1, 2])
     1.0
     """
-    scores, reference = _rounded(scores), _rounded(reference)
+    check.aligned(scores=scores, reference=reference)
+    scores, reference = _rounded("scores", scores), _rounded("reference", reference)
     if reference.ndim != 1 or scores.shape[-1:] != reference.shape or len(reference) < 2:
         raise ValueError("scores must end in an axis as long as reference, at least 2; found "
                          f"shapes {scores.shape} and {reference.shape}")
@@ -262,18 +271,21 @@ def convergence_at_n(tracks, reference=None):
     >>> bv.convergence_at_n([[0.5, 0.6], [0.7, 0.6], [0.8, 0.6]])
     2.0
     """
-    tracks = _rounded(tracks)
+    check.aligned(tracks=tracks, reference=reference)
+    tracks = _rounded("tracks", tracks)
     if tracks.ndim < 2 or 0 in tracks.shape:
         raise ValueError(f"tracks must have shape (..., N, L); found {tracks.shape}")
-    order = ranks(tracks)
+    missing = np.isnan(tracks)
+    order = ranks(np.where(missing, 0.0, tracks))
     if reference is None:
         wanted = order[..., -1:, :]
     else:
-        wanted = ranks(reference)
-        if wanted.shape != tracks.shape[-1:]:
+        reference = _rounded("reference", reference)
+        if reference.shape != tracks.shape[-1:] or np.isnan(reference).any():
             raise ValueError(f"reference must have shape ({tracks.shape[-1]},), one score for "
-                             f"each model; found {wanted.shape}")
-    agrees = (order == wanted).all(axis=-1) & ~np.isnan(tracks).any(axis=-1)
+                             f"each model; found {reference}")
+        wanted = ranks(reference)
+    agrees = (order == wanted).all(axis=-1) & ~missing.any(axis=-1)
     # The order stays right from the trial after the last one that disagrees.
     last_wrong = tracks.shape[-2] - np.argmax(~agrees[..., ::-1], axis=-1)
     first = np.where(agrees.all(axis=-1), 1, last_wrong + 1).astype(float)
@@ -281,9 +293,9 @@ def convergence_at_n(tracks, reference=None):
     return first.item() if first.ndim == 0 else first
 
 
-def _rounded(x):
-    """`x` to 12 significant digits."""
-    x = np.asarray(x, dtype=float)
+def _rounded(name, x):
+    """`x` as floats of 12 significant digits."""
+    x = check.reals(name, x)
     with np.errstate(divide="ignore", invalid="ignore"):
         size = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.abs(x))))
         rounded = np.rint(x * size) / size

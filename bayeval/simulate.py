@@ -44,14 +44,7 @@ def coin_flips(p, n, *, models=None, questions=None, rng=None):
     >>> bv.simulate.coin_flips([0.0, 1.0], 5, rng=0).successes
     array([[0, 5]])
     """
-    try:
-        p = np.asarray(p, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("p must be an array of probabilities") from None
-    if p.ndim not in (1, 2) or p.size == 0 or not ((p >= 0) & (p <= 1)).all():
-        values = f", values {p.min()} to {p.max()}" if p.size else ""
-        raise ValueError("p must hold probabilities in [0, 1], with shape (M,) or (L, M); found "
-                         f"shape {p.shape}{values}")
+    p = check.probabilities("p", p, ndim=(1, 2))
     n = check.counts("n", n)
     try:
         n = np.broadcast_to(n, p.shape)
@@ -163,6 +156,7 @@ def coverage(estimator, truth, n, *, questions=None, probability=0.95, replicate
                          f"{type(estimator).__name__}")
     probability = check.probability("probability", probability)
     replicates = check.whole("replicates", replicates)
+    n_jobs = check.whole("n_jobs", n_jobs, low=-(2**10), high=2**10)
     n = np.atleast_1d(check.attempts("n", n))
     if isinstance(truth, Outcomes):
         if population:
