@@ -167,7 +167,7 @@ def score_sd(p, n, *, questions=None, population=False):
     M = check.attempts("questions", p.shape[-1] if questions is None else questions)
     n, M = np.broadcast_arrays(n, M)
     noise, spread = (p * (1 - p)).mean(axis=-1), p.var(axis=-1) * bool(population)
-    variance = np.divide.outer(noise, n) + spread.reshape(*spread.shape, *[1] * n.ndim)
+    variance = np.divide.outer(noise, n) + np.multiply.outer(spread, np.ones(n.shape))
     return np.sqrt(variance / M)[()]
 
 

@@ -20,8 +20,8 @@ GOALS = ("order", "winner")
 PARTS = 8
 # Replays that are advanced together, and the unit of the seeds.
 CHUNK = 10
-_NODE, _WEIGHT = np.polynomial.hermite_e.hermegauss(41)
-_WEIGHT = _WEIGHT / _WEIGHT.sum()
+# Edges of cells in standard deviations of a score.
+_GRID = np.linspace(-6, 6, 33)
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,18 @@ def probability_best(mean, sd):
     >>> probability_best([0.6, 0.5, 0.5], [0.1, 0.1, 0.1]).round(3)
     array([0.634, 0.183, 0.183])
     """
-    mean, sd = np.asarray(mean, dtype=float), np.maximum(np.asarray(sd, dtype=float), 1e-12)
-    x = mean[..., None] + sd[..., None] * _NODE  # (..., L, nodes)
-    below = special.ndtr((x[..., None, :, :] - mean[..., :, None, None]) / sd[..., :, None, None])
-    L = mean.shape[-1]
-    below[..., np.arange(L), np.arange(L), :] = 1.0
-    out = below.prod(axis=-3) @ _WEIGHT
+    mean = np.asarray(mean, dtype=float)[..., None]
+    sd = np.maximum(np.asarray(sd, dtype=float)[..., None], 1e-12)
+    # Cells that are narrow for every model wherever it has mass, and two Gauss nodes in each.
+    edges = np.sort((mean + sd * _GRID).reshape(*mean.shape[:-2], 1, -1), axis=-1)
+    half, middle = np.diff(edges) / 2, (edges[..., 1:] + edges[..., :-1]) / 2
+    out = 0.0
+    for side in (-1, 1):
+        z = (middle + side * half / np.sqrt(3) - mean) / sd
+        below = special.log_ndtr(z)
+        others = below.sum(axis=-2, keepdims=True) - below
+        out = out + (half * np.exp(others - z * z / 2)).sum(axis=-1)
+    out = out / sd[..., 0]
     return out / out.sum(axis=-1, keepdims=True)
 
 
@@ -423,11 +429,15 @@ def _give_information(state, budget, given, space, room, costs, goal, even):
 def _give_rest(budget, given, space, costs, priority):
     """Single attempts, while the budget pays for one, in order of priority."""
     order = np.argsort(-priority, axis=1, kind="stable")
-    for column in order.T:
-        rows = np.arange(len(given))
-        one = (budget + 1e-9 >= costs[column]) & (given[rows, column] < space[rows, column])
-        given[rows, column] += one
-        budget -= one * costs[column]
+    rows = np.arange(len(given))
+    some = True
+    while some:
+        some = False
+        for column in order.T:
+            one = (budget + 1e-9 >= costs[column]) & (given[rows, column] < space[rows, column])
+            given[rows, column] += one
+            budget -= one * costs[column]
+            some |= one.any()
 
 
 def _fill(state, given, room, even, whole=True):
