@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -101,8 +103,57 @@ def subsample(o, n, *, rng=None):
                                          questions=o.questions)
 
 
+@dataclass(frozen=True)
+class Mixture:
+    """Law of success probabilities that is a mixture of others, for `coverage`.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        Shares of the parts, with sum 1.
+    parts : sequence
+        Distributions with ``rvs(size=, random_state=)`` and ``mean()``; a number stands for
+        questions that all have this probability.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many weights as parts, or they are no shares.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> half_impossible = Mixture([0.5, 0.5], [0, stats.beta(2, 2)])
+    >>> half_impossible.mean()
+    0.25
+    >>> half_impossible.rvs(size=4, random_state=1).round(2)
+    array([0.75, 0.56, 0.  , 0.67])
+    """
+
+    weights: tuple
+    parts: tuple
+
+    def __post_init__(self):
+        w = check.reals("weights", self.weights)
+        if w.shape != (len(self.parts),) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-9:
+            raise ValueError(f"weights must be {len(self.parts)} shares, one for each part, with "
+                             f"sum 1; found {self.weights!r}")
+
+    def mean(self):
+        """Mean of the law."""
+        return float(sum(w * (part.mean() if hasattr(part, "mean") else part)
+                         for w, part in zip(self.weights, self.parts)))
+
+    def rvs(self, size=None, random_state=None):
+        """Draws of shape `size`."""
+        rng = check.generator(random_state)
+        part = rng.choice(len(self.parts), size=size, p=np.asarray(self.weights, dtype=float))
+        return np.choose(part, [law.rvs(size=size, random_state=rng) if hasattr(law, "rvs")
+                                else np.full(np.shape(part), float(law)) for law in self.parts])
+
+
 def coverage(estimator, truth, n, *, questions=None, probability=0.95, replicates=1000,
-             population=False, n_jobs=1, rng=None):
+             population=False, n_jobs=None, rng=None):
     """How often an interval holds the truth, how wide it is, and how far its center is off.
 
     Parameters
@@ -125,8 +176,9 @@ def coverage(estimator, truth, n, *, questions=None, probability=0.95, replicate
     population : bool, default False
         Judge ``estimator(o).population`` against the mean of the distribution instead of the
         score of the questions that were drawn.
-    n_jobs : int, default 1
-        Passed to joblib, whose backend may be set from outside (for instance to Dask's).
+    n_jobs : int, optional
+        Passed to joblib. By default it is 1, or what ``joblib.parallel_config`` says, which also
+        sets the backend (for instance Dask's); the results are the same.
     rng : optional
         Anything that `numpy.random.default_rng` takes.
 
@@ -156,7 +208,8 @@ def coverage(estimator, truth, n, *, questions=None, probability=0.95, replicate
                          f"{type(estimator).__name__}")
     probability = check.probability("probability", probability)
     replicates = check.whole("replicates", replicates)
-    n_jobs = check.whole("n_jobs", n_jobs, low=-(2**10), high=2**10)
+    if n_jobs is not None:
+        n_jobs = check.whole("n_jobs", n_jobs, low=-(2**10), high=2**10)
     n = np.atleast_1d(check.attempts("n", n))
     if isinstance(truth, Outcomes):
         if population:
