@@ -100,7 +100,8 @@ def two_shares(first, second, *, names, ax=None):
                 mew=0)
         ax.text(*place, f"{name}\nmore common: {where.mean():.0%}", color=color, ha=align,
                 va="bottom" if align == "right" else "top", transform=ax.transAxes,
-                fontsize=11, weight="bold")
+                fontsize=11, weight="bold",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2})
     both = np.concatenate([first[:POINTS], second[:POINTS]])
     ends = both.min() - 0.01, both.max() + 0.01
     ax.plot(ends, ends, color=GRAY, lw=1.2)

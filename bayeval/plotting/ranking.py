@@ -129,14 +129,14 @@ def right_order(trials, closed, simulated, marks, *, ax=None):
     ax.plot(trials, closed, color=BLUE, label="closed form")
     ax.plot(simulated.index, simulated, "o", color=ORANGE, ms=6, label="simulation")
     for n, p in marks.items():
-        ax.plot([n, n, trials[0]], [0, p, p], color=GRAY, lw=0.9, ls="--", zorder=1)
+        ax.plot([n, n, trials[0] * 0.85], [0, p, p], color=GRAY, lw=0.9, ls="--", zorder=1)
         ax.annotate(f"{n} trials", (n, 0.5), (-3, 6), textcoords="offset points", rotation=90,
                     ha="right", va="bottom", color=GRAY, fontsize=9)
     ax.set_xscale("log")
-    ax.set(xlim=(trials[0], trials[-1]), ylim=(0.5, 1), xlabel="trials per question",
-           ylabel="probability of the right order")
+    ax.set(xlim=(trials[0] * 0.85, trials[-1] * 1.18), ylim=(0.5, 1.01),
+           xlabel="trials per question", ylabel="probability of the right order")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    ax.legend(loc="upper left")
+    ax.legend(loc="upper left", bbox_to_anchor=(0.02, 0.88))
     return ax
 
 
