@@ -34,9 +34,10 @@ def as_categories(categories):
 def as_array(R):
     """Return `R` as an array, with missing as NaN or None, and a mask of ragged padding."""
     if isinstance(R, pd.DataFrame | pd.Series):
-        R = R.to_numpy(dtype=object)
+        R = R.to_numpy()
     if np.ma.isMaskedArray(R):
-        return R.astype(object).filled(None), None
+        missing = np.nan if R.dtype.kind in "biuf" else None
+        return np.where(np.ma.getmaskarray(R), missing, R.data), None
     try:
         array = np.asarray(R)
         # Beside text numpy turns NaN and None into text too: keep the objects then.

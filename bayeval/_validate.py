@@ -129,8 +129,9 @@ def weights(w, n_categories):
     if w.shape != (n_categories,):
         raise ValueError(f"weights must have shape ({n_categories},), one for each category; "
                          f"found shape {w.shape}")
-    if not np.isfinite(w).all():
-        raise ValueError(f"weights must be finite; found {w}")
+    size = np.abs(w[w != 0])
+    if not ((size >= 1e-50) & (size <= 1e50)).all():
+        raise ValueError(f"weights must be 0 or of a size between 1e-50 and 1e50; found {w}")
     return w
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from bayeval._special import beta_binomial_pmf, log_beta_ratio
+from bayeval._special import beta_binomial_pmf, log_beta_ratio, log_beta_spread
 from bayeval.metrics import excess, least_right
 
 
@@ -28,9 +28,13 @@ class PassAtK:
         return -np.expm1(np.log1p(-y) / self.k)
 
     def moments(self, a, b):
-        miss, miss2 = log_beta_ratio(a, b, self.k), log_beta_ratio(a, b, 2 * self.k)
-        # Var = E q^2 - (E q)^2 = (E q)^2 (exp(difference) - 1), without cancellation.
-        return -np.expm1(miss), np.sqrt(np.exp(2 * miss) * np.expm1(miss2 - 2 * miss))
+        return -np.expm1(log_beta_ratio(a, b, self.k)), _sd_of_power(a, b, self.k)
+
+
+def _sd_of_power(a, b, k):
+    """Standard deviation of (1 - p)^k for p ~ Beta(a, b)."""
+    # Var = E q^2k - (E q^k)^2 = E q^2k (1 - exp(-spread)), without cancellation.
+    return np.exp(log_beta_ratio(a, b, 2 * k) / 2) * np.sqrt(-np.expm1(-log_beta_spread(a, b, k)))
 
 
 class PassHatK:
@@ -46,8 +50,7 @@ class PassHatK:
         return y ** (1 / self.k)
 
     def moments(self, a, b):
-        hit, hit2 = log_beta_ratio(b, a, self.k), log_beta_ratio(b, a, 2 * self.k)
-        return np.exp(hit), np.sqrt(np.exp(2 * hit) * np.expm1(hit2 - 2 * hit))
+        return np.exp(log_beta_ratio(b, a, self.k)), _sd_of_power(b, a, self.k)
 
 
 class GPassAtK:

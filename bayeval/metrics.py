@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from bayeval import _validate as check
-from bayeval._special import hypergeometric_pmf
+from bayeval._special import hypergeometric_pmf, log_beta_ratio
 
 
 class UndefinedWarning(UserWarning):
@@ -242,25 +242,10 @@ def excess(x, k, form):
 
 
 def _log_choose_ratio(a, n, k):
-    """log of C(a, k) / C(n, k) for a <= n, -inf where a < k; exact to about 1e-14.
-
-    The product over i < k of (a - i) / (n - i) equals the product over j < n - a of
-    (n - k - j) / (n - j); the shorter one is summed, in log1p, so that nothing cancels.
-    """
-    a, n = np.broadcast_arrays(np.asarray(a), np.asarray(n))
-    shape = a.shape
-    pairs, back = np.unique(np.stack([a.ravel(), n.ravel()]), axis=1, return_inverse=True)
-    out = np.empty(pairs.shape[1])
-    for i, (a_i, n_i) in enumerate(pairs.T.tolist()):
-        if a_i < k:
-            out[i] = -np.inf
-            continue
-        d = n_i - a_i
-        terms, shift = (d, k) if d <= k else (k, d)
-        rest = n_i - np.arange(terms)
-        ratio = (rest - shift) / rest
-        out[i] = np.where(ratio < 0.5, np.log(ratio), np.log1p(-shift / rest)).sum()
-    return out[back.ravel()].reshape(shape)
+    """log of C(a, k) / C(n, k) for a <= n, -inf where a < k."""
+    enough = a >= k
+    ratio = log_beta_ratio(n - a, np.where(enough, a - k + 1, 1), k)
+    return np.where(enough, ratio, -np.inf)
 
 
 def _estimate(o, k, estimate, per_question, undefined, name):

@@ -262,9 +262,9 @@ class Outcomes:
             raise ValueError("df must have at least one row; it is empty")
         if (outcome is None) == (successes is None) or (successes is None) != (trials is None):
             raise ValueError("give either `outcome`, or both `successes` and `trials`")
-        column, questions = pd.factorize(_label_column(df, "question", question))
+        column, questions = _codes(df, "question", question)
         row, models = (np.zeros(len(df), dtype=np.int64), None) if model is None else \
-            pd.factorize(_label_column(df, "model", model))
+            _codes(df, "model", model)
         L, M = 1 if models is None else len(models), len(questions)
         cell = row * M + column
         if outcome is not None:
@@ -529,6 +529,15 @@ def _column(df, argument, name):
     if isinstance(column, pd.DataFrame):
         raise ValueError(f"{argument}={name!r} names more than one column")
     return column
+
+
+def _codes(df, argument, names):
+    """Number of each row's label, and the labels in order of appearance."""
+    try:
+        return pd.factorize(_label_column(df, argument, names))
+    except TypeError:
+        raise ValueError(f"{argument}={names!r} must hold labels, text or numbers; found lists "
+                         "or other values that cannot be labels") from None
 
 
 def _label_column(df, argument, names):

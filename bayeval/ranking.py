@@ -232,13 +232,13 @@ def kendall_tau(scores, reference):
         raise ValueError("scores must end in an axis as long as reference, at least 2; found "
                          f"shapes {scores.shape} and {reference.shape}")
     i, j = np.triu_indices(len(reference), 1)
-    wanted = np.sign(reference[i] - reference[j])
+    wanted = _signs(reference[None], i, j)[0]
     rows = scores.reshape(-1, len(reference))
     out = np.empty(len(rows))
     step = max(1, CHUNK // len(i))
     for start in range(0, len(rows), step):
         block = rows[start:start + step]
-        signs = np.sign(block[:, i] - block[:, j])
+        signs = _signs(block, i, j)
         with np.errstate(invalid="ignore", divide="ignore"):
             out[start:start + step] = (signs @ wanted) / np.sqrt(
                 (signs**2).sum(axis=1) * (wanted**2).sum())
@@ -291,6 +291,12 @@ def convergence_at_n(tracks, reference=None):
     first = np.where(agrees.all(axis=-1), 1, last_wrong + 1).astype(float)
     first = np.where(agrees[..., -1], first, np.nan)
     return first.item() if first.ndim == 0 else first
+
+
+def _signs(x, i, j):
+    """Which of the columns i and j is larger: 1, 0 or -1, or NaN; infinities may tie."""
+    a, b = x[:, i], x[:, j]
+    return np.where(np.isnan(a) | np.isnan(b), np.nan, (a > b) * 1.0 - (a < b))
 
 
 def _rounded(name, x):
