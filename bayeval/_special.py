@@ -28,7 +28,8 @@ def log_beta_ratio(a, b, k):
     out += (b - 0.5) * np.log1p(a * k / (b * (s + k))) - k * np.log1p(a / (b + k)) \
         - a * np.log1p(k / s)
     first = -a * k * (a + 2 * b + k) / (b * (b + k) * s * (s + k))  # of 1 / x
-    return out + first / 12 + ((_stirling(b + k) - _stirling(s + k)) - (_stirling(b) - _stirling(s)))
+    rest = (_stirling(b + k) - _stirling(s + k)) - (_stirling(b) - _stirling(s))  # 0 for a = 0
+    return out + first / 12 + rest
 
 
 def log_beta_spread(a, b, k):
