@@ -99,10 +99,10 @@ def hypergeometric_pmf(n, c, k, x_min):
     return out
 
 
-def beta_binomial_pmf(a, b, k, x_min):
-    """Chances of x = x_min..k right among k further attempts under Beta(a, b)."""
+def beta_binomial_pmf(a, b, k):
+    """Chances of x = 0..k right among k further attempts under Beta(a, b)."""
     x = np.arange(k, dtype=float)
-    return pmf_from_ratios((k - x) * (a + x) / ((x + 1) * (b + k - x - 1)))[x_min:]
+    return pmf_from_ratios((k - x) * (a + x) / ((x + 1) * (b + k - x - 1)))
 
 
 def beta_range(a, b):

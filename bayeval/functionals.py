@@ -11,8 +11,16 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from bayeval._special import beta_binomial_pmf, log_beta_ratio, log_beta_spread
+from bayeval._special import (
+    beta_binomial_pmf,
+    hypergeometric_pmf,
+    log_beta_ratio,
+    log_beta_spread,
+)
 from bayeval.metrics import excess, least_right
+
+# Up to this k the variance of G-Pass comes from the law of 2k attempts, beyond it by quadrature.
+MAX_PAIRED = 500
 
 
 class PassAtK:
@@ -53,11 +61,34 @@ class PassHatK:
         return np.exp(log_beta_ratio(b, a, self.k)), _sd_of_power(b, a, self.k)
 
 
-class GPassAtK:
+class _MeanWeight:
+    """Mean over k attempts of a weight, which increases with the number right among them."""
+
+    @cached_property
+    def _both(self):
+        """Mean product of the weights of two sets of k attempts, by the number right in both."""
+        k, w = self.k, self.weight
+        out = np.zeros(2 * k + 1)
+        for s in range(2 * k + 1):
+            first = np.arange(max(0, s - k), min(s, k) + 1)
+            out[s] = hypergeometric_pmf(2 * k, s, k, 0)[first] @ (w[first] * w[s - first])
+        return out
+
+    def moments(self, a, b):
+        pairs = list(zip(a, b, strict=True))
+        mean = np.array([beta_binomial_pmf(*pair, self.k) @ self.weight for pair in pairs])
+        if self.k > MAX_PAIRED:
+            return mean, quadrature_moments(self, a, b)[1]
+        square = np.array([beta_binomial_pmf(*pair, 2 * self.k) @ self._both for pair in pairs])
+        return mean, np.sqrt(np.maximum(square - mean**2, 0))
+
+
+class GPassAtK(_MeanWeight):
     """Binomial tail: at least ceil(tau k) right of k."""
 
     def __init__(self, k, tau):
         self.k, self.least = k, least_right(k, tau)
+        self.weight = (np.arange(k + 1) >= self.least).astype(float)
 
     def __call__(self, p):
         return special.betainc(self.least, self.k - self.least + 1, p)
@@ -65,20 +96,15 @@ class GPassAtK:
     def inverse(self, y):
         return special.betaincinv(self.least, self.k - self.least + 1, y)
 
-    def moments(self, a, b):
-        mean = [beta_binomial_pmf(a_i, b_i, self.k, self.least).sum()
-                for a_i, b_i in zip(a, b, strict=True)]
-        return np.array(mean), quadrature_moments(self, a, b)[1]
 
-
-class MGPassAtK:
+class MGPassAtK(_MeanWeight):
     """2/k times the expected number right beyond a threshold; see `metrics.excess`."""
 
     def __init__(self, k, form):
         self.k = k
         # Both forms are (2/k) E max(X - t, 0): t = ceil(k/2) for the sum, k/2 for the integral.
         self.threshold = (k + 1) // 2 if form == "sum" else k / 2
-        self.weight = excess(np.arange(k // 2, k + 1), k, form)
+        self.weight = excess(np.arange(k + 1), k, form)
 
     def __call__(self, p):
         k, t = self.k, self.threshold
@@ -96,11 +122,6 @@ class MGPassAtK:
 
     def inverse(self, y):
         return np.interp(y, *self._table)
-
-    def moments(self, a, b):
-        mean = [beta_binomial_pmf(a_i, b_i, self.k, self.k // 2) @ self.weight
-                for a_i, b_i in zip(a, b, strict=True)]
-        return np.array(mean), quadrature_moments(self, a, b)[1]
 
 
 _NODE, _WEIGHT = np.polynomial.legendre.leggauss(64)
