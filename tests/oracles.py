@@ -31,6 +31,13 @@ def pass_hat_k(c, n, k):
     return choose_ratio(c, n, k)
 
 
+def log_choose_ratio(a, n, k):
+    """log of C(a, k) / C(n, k) for a >= k, in high precision where the product is too long."""
+    with mp.workdps(60):
+        return (mp.loggamma(a + 1) - mp.loggamma(a - k + 1)
+                - mp.loggamma(n + 1) + mp.loggamma(n - k + 1))
+
+
 def hypergeometric(c, n, k):
     """Chances of x = 0..k right among k drawn."""
     return [Fraction(comb(c, x) * comb(n - c, k - x), comb(n, k)) for x in range(k + 1)]
@@ -72,41 +79,37 @@ def log_beta_ratio(a, b, k):
         return mp.loggamma(b + k) - mp.loggamma(b) - mp.loggamma(a + b + k) + mp.loggamma(a + b)
 
 
-def beta_moments(function, a, b, dps=30):
-    """Mean and sd of a function of p ~ Beta(a, b), by quadrature in high precision."""
-    with mp.workdps(dps):
-        a, b = mp.mpf(a), mp.mpf(b)
-        mode = a / (a + b)
-        sd = mp.sqrt(a * b / ((a + b) ** 2 * (a + b + 1)))
-        cuts = sorted({mp.mpf(0), mp.mpf(1), *(min(max(mode + j * sd, 0), 1)
-                                               for j in (-20, -8, -3, -1, 0, 1, 3, 8, 20))})
-
-        def density(p):
-            return p ** (a - 1) * (1 - p) ** (b - 1)
-
-        def integral(f):
-            return mp.quad(f, cuts)
-        mass = integral(density)
-        mean = integral(lambda p: function(p) * density(p)) / mass
-        var = integral(lambda p: (function(p) - mean) ** 2 * density(p)) / mass
-        return float(mean), float(mp.sqrt(var))
+def beta_ratio_sd(a, b, k):
+    """Standard deviation of q^k, q = 1 - p with p ~ Beta(a, b), from two moments."""
+    with mp.workdps(60):
+        first, second = (mp.exp(log_beta_ratio(a, b, j)) for j in (k, 2 * k))
+        return mp.sqrt(second - first**2)
 
 
-def binomial_tail(p, k, least):
-    return mp.fsum(mp.binomial(k, x) * p**x * (1 - p) ** (k - x) for x in range(least, k + 1))
+def weight_moments(a, b, weight):
+    """Mean and variance, for p ~ Beta(a, b), of the mean weight of X right among k attempts.
+
+    The square of that mean is the mean product over two independent sets of k attempts.
+    """
+    k = len(weight) - 1
+    once, twice = beta_binomial(a, b, k), beta_binomial(a, b, 2 * k)
+    mean = sum(w * p for w, p in zip(weight, once, strict=True))
+    square = sum(
+        twice[s] * sum(weight[x] * weight[s - x] * comb(k, x) * comb(k, s - x)
+                       for x in range(max(0, s - k), min(s, k) + 1)) / comb(2 * k, s)
+        for s in range(2 * k + 1))
+    return mean, square - mean**2
 
 
-def g_pass_of_p(k, tau):
-    return lambda p: binomial_tail(p, k, least_right(k, tau))
+def g_weight(k, tau):
+    """Weights of G-Pass: at least ceil(tau k) right."""
+    return [Fraction(int(x >= least_right(k, tau))) for x in range(k + 1)]
 
 
-def mg_pass_of_p(k, form):
-    def f(p):
-        pmf = [mp.binomial(k, x) * p**x * (1 - p) ** (k - x) for x in range(k + 1)]
-        if form == "sum":
-            return 2 * mp.fsum(mp.fsum(pmf[i:]) for i in range(-(-k // 2) + 1, k + 1)) / k
-        return mp.fsum(pmf[x] * max(mp.mpf(2 * x) / k - 1, 0) for x in range(k + 1))
-    return f
+def mg_weight(k, form):
+    """Weights of mG-Pass, from its definition at each number right."""
+    return [mg_pass([Fraction(int(x == right)) for x in range(k + 1)], form)
+            for right in range(k + 1)]
 
 
 def dirichlet_score(counts, prior, weights):
