@@ -10,7 +10,7 @@ from bayeval.metrics import (
     pass_at_k,
     pass_hat_k,
 )
-from bayeval.multiplicity import discoveries, rank_probabilities, superiority
+from bayeval.multiplicity import discoveries, rank_probabilities, rank_summary, superiority
 from bayeval.outcomes import Outcomes
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past
@@ -37,6 +37,7 @@ __all__ = [
     "pass_hat_k",
     "posterior",
     "rank_probabilities",
+    "rank_summary",
     "simulate",
     "superiority",
     "tracks",

@@ -130,6 +130,85 @@ def test_an_even_pair_is_never_claimed():
     assert set(claims.worse) == {"m3"}
 
 
+def test_discoveries_with_a_floor_and_a_family(aime):
+    matrix = bv.superiority(aime)
+    claims = bv.discoveries(matrix, q=0.2)
+    floored = bv.discoveries(matrix, q=0.2, floor=0.9)
+    assert claims.probability.min() < 0.9  # the floor has something to do
+    pd.testing.assert_frame_equal(floored, claims[claims.probability >= 0.9])
+    top = list(aime.models[:6])
+    family = np.zeros(matrix.shape, dtype=bool)
+    family[:6, :6] = True
+    inside = bv.discoveries(matrix, q=0.2, family=family)
+    pd.testing.assert_frame_equal(inside, bv.discoveries(matrix.loc[top, top], q=0.2))
+    one_side = bv.discoveries(matrix, q=0.2, family=np.tril(family))
+    pd.testing.assert_frame_equal(inside, one_side)
+    assert len(bv.discoveries(matrix, family=np.zeros(matrix.shape, dtype=bool))) == 0
+
+
+def test_sure_claims_make_room_for_doubtful_ones():
+    # Four nearly even pairs beside 45 sure ones: an expected false share of 4 x 0.49 / 49.
+    labels = [f"m{i}" for i in range(50)]
+    P = np.full((50, 50), 0.5)
+    for i in range(45):
+        P[0, i + 1], P[i + 1, 0] = 1, 0
+    for i in range(46, 50):
+        P[45, i], P[i, 45] = 0.51, 0.49
+    claims = bv.discoveries(pd.DataFrame(P, labels, labels), q=0.05)
+    assert (claims.probability > 0.9).sum() == 45
+    assert (claims.probability < 0.6).sum() == 4
+
+
+def test_equal_models_are_never_claimed_under_a_learned_prior():
+    # The same counts in another order: the two posteriors differ by rounding only.
+    o = bv.Outcomes.from_counts([[4, 0, 1, 3, 2], [2, 3, 1, 0, 4], [0, 0, 0, 0, 1]], 4)
+    claims = bv.discoveries(bv.superiority(o, paired=False, prior="learned"), q=0.3)
+    assert set(claims.worse) == {"m3"}
+
+
+@pytest.mark.parametrize("prior", ["uniform", "learned"])
+def test_rank_probabilities_of_a_long_board(prior):
+    p = bv.posterior(bv.datasets.load("hmmt_feb_2025"), prior=prior)
+    table = bv.rank_probabilities(p)
+    ranks = (-p.draws(4000, rng=3)).argsort(axis=0).argsort(axis=0)
+    drawn = np.array([np.bincount(r, minlength=len(ranks)) for r in ranks]) / 4000
+    assert np.abs(table.to_numpy() - drawn).max() < 0.03
+    assert np.allclose(table.sum(axis=1), 1)
+    # The mean rank is one more than the number of models expected above.
+    above = bv.superiority(p.outcomes, paired=False, prior=prior).sum() - 0.5
+    expected = bv.rank_summary(table)["expected_rank"]
+    assert np.allclose(expected[list(p.models)], 1 + above, atol=2e-3)
+
+
+def test_rank_summary_by_hand():
+    table = pd.DataFrame([[0.60, 0.30, 0.08, 0.02], [0.30, 0.40, 0.25, 0.05],
+                          [0.10, 0.28, 0.52, 0.10], [0.00, 0.02, 0.15, 0.83]],
+                         index=list("abcd"))
+    s = bv.rank_summary(table, probability=0.9, top=[1, 3])
+    assert s.expected_rank.tolist() == pytest.approx([1.52, 2.05, 2.62, 3.81])
+    assert s[["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 2], [1, 3], [1, 3], [3, 4]]
+    assert s.top_1.tolist() == [0.6, 0.3, 0.1, 0.0]
+    assert s.top_3.tolist() == pytest.approx([0.98, 0.95, 0.9, 0.17])
+    wide = bv.rank_summary(table, probability=0.999)
+    assert wide.loc["a", ["rank_low", "rank_high"]].tolist() == [1, 4]
+
+
+def test_credible_rank_sets_hold_as_often_as_they_say():
+    # Truth from the prior that the posterior assumes; discrete sets hold at least as often.
+    rng = np.random.default_rng(8)
+    held, widths = [], []
+    for _ in range(40):
+        p = rng.random((8, 10))
+        o = bv.simulate.coin_flips(p, 3, rng=rng)
+        s = bv.rank_summary(bv.rank_probabilities(bv.posterior(o)), probability=0.8)
+        true = pd.Series((-p.mean(axis=1)).argsort().argsort() + 1, index=o.models)[s.index]
+        held.append(((s.rank_low <= true) & (true <= s.rank_high)).mean())
+        widths.append((s.rank_high - s.rank_low + 1).mean())
+    error = np.std(held, ddof=1) / np.sqrt(len(held))
+    assert 0.8 - 3 * error < np.mean(held) < 0.95
+    assert np.mean(widths) < 6
+
+
 @pytest.mark.parametrize(("call", "message"), [
     (lambda: bv.superiority(bv.Outcomes.from_counts([1, 0], 2)), "at least two models"),
     (lambda: bv.superiority([1, 2]), "o must be bayeval.Outcomes"),
@@ -137,6 +216,16 @@ def test_an_even_pair_is_never_claimed():
     (lambda: bv.discoveries(np.eye(2)), "matrix must"),
     (lambda: bv.discoveries(pd.DataFrame(np.eye(2))), "matrix must"),
     (lambda: bv.discoveries(pd.DataFrame([[0.5]]), q=1), "q must"),
+    (lambda: bv.discoveries(pd.DataFrame([[0.5]]), floor=0.3), "floor must"),
+    (lambda: bv.discoveries(pd.DataFrame([[0.5]]), floor=1), "floor must"),
+    (lambda: bv.discoveries(pd.DataFrame([[0.5]]), family=[[1]]), "family must"),
+    (lambda: bv.discoveries(pd.DataFrame([[0.5]]), family=[True]), "family must"),
+    (lambda: bv.discoveries(pd.DataFrame([[0.5, 1.5], [-0.5, 0.5]])), "matrix must"),
+    (lambda: bv.rank_summary(np.eye(2)), "table must"),
+    (lambda: bv.rank_summary(pd.DataFrame([[0.5, 0.6], [0.5, 0.4]])), "table must"),
+    (lambda: bv.rank_summary(pd.DataFrame(np.eye(2)), probability=1), "probability must"),
+    (lambda: bv.rank_summary(pd.DataFrame(np.eye(2)), top=3), "top must"),
+    (lambda: bv.rank_summary(pd.DataFrame(np.eye(2)), top=[1, 0]), "top must"),
 ])
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
