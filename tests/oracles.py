@@ -133,8 +133,12 @@ def score_draws(nu, weights, n, seed):
     """Draws of the mean over questions of the weighted score, p ~ Dirichlet(nu)."""
     rng = np.random.default_rng(seed)
     total = np.zeros(n)
+    w = np.asarray(weights, dtype=float)
     for row in np.asarray(nu, dtype=float):
-        total += rng.dirichlet(row, size=n) @ np.asarray(weights, dtype=float)
+        if len(row) == 2:
+            total += w[0] + (w[1] - w[0]) * rng.beta(row[1], row[0], size=n)
+        else:
+            total += rng.dirichlet(row, size=n) @ w
     return total / len(nu)
 
 
