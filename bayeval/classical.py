@@ -153,10 +153,10 @@ def summary(o, method="clt-questions", *, weights=None, resamples=1000, rng=None
         return _result(o, method, mean, np.sqrt(mean * (1 - mean) / total),
                        lambda probability: _wilson(right, total, probability))
     if method.startswith("bootstrap"):
-        draws = (_over_questions if method == "bootstrap-questions" else _over_attempts)(
-            o, w, resamples, rng)
-        tails = (lambda p: np.quantile(draws, [(1 - p) / 2, (1 + p) / 2], axis=1))
-        return _result(o, method, _question_mean(o, w), draws.std(axis=1), tails)
+        resample = _over_questions if method == "bootstrap-questions" else _over_attempts
+        draws = resample(o, w, resamples, rng)
+        return _result(o, method, _question_mean(o, w), draws.std(axis=1),
+                       lambda p: np.quantile(draws, [(1 - p) / 2, (1 + p) / 2], axis=1))
     mean, se = _normal(o, w, method)
 
     def ends(probability):
