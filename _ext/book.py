@@ -43,10 +43,12 @@ def offer_notebook(app, pagename, templatename, context, doctree):
         context["ipynb_source"] = f"{pagename}.ipynb"
 
 
-def mend_roles(app, pagename, templatename, context, doctree):
-    """Let the references be items of their list, for screen readers."""
-    if "body" in context:
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+def mend_body(app, pagename, templatename, context, doctree):
+    """Let the references be items of their list, and say in words whether a page ran."""
+    words = {'role="doc-biblioentry"': 'role="listitem"', "✅": "passed", "❌": "failed"}
+    for old, new in words.items():
+        if "body" in context:
+            context["body"] = context["body"].replace(old, new)
 
 
 def configure(app, config):
@@ -82,6 +84,6 @@ def setup(app):
     app.connect("env-before-read-docs", progress.begin)
     app.connect("source-read", progress.page)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme's buttons
-    app.connect("html-page-context", mend_roles)
+    app.connect("html-page-context", mend_body)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
