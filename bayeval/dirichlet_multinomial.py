@@ -6,14 +6,26 @@ Dirichlet(alpha), so that
 .. math:: P(n_m \mid \alpha) \propto \frac{\Gamma(T)}{\Gamma(T + N_m)}
           \prod_k \frac{\Gamma(\alpha_k + n_{mk})}{\Gamma(\alpha_k)}, \qquad T = \sum_k \alpha_k.
 
-Each log alpha_k has the hyperprior of the binary model, Normal(0, 2), which two categories
-reproduce. The posterior of log alpha is integrated over quasi-random nodes, placed by importance
-sampling around its mode: no chains, and the same numbers every time.
+Only the first factor ties the categories together, and it is a mixture of factors that do not:
+
+.. math:: \frac{\Gamma(T)}{\Gamma(T + N)} = \frac{1}{\Gamma(N)}
+          \int_0^\infty e^{-c T} \, (1 - e^{-c})^{N - 1} \, dc
+
+(Escobar and West 1995). So all questions together contribute exp(-c T), where c, a sum with one
+term for each question, has a density known by its Laplace transform; and given c, the
+alpha_k are independent. The posterior is an integral over one number, c, of products of laws on
+the line: no chains, no search in many dimensions, and the same numbers every time.
+
+Each log alpha_k has the hyperprior of the binary model above 0, half a Normal(0, 2). Below 0 its
+standard deviation is 2 sqrt(K/2), K being the number of categories. Two categories are the
+binary model; with more, categories that never occur weigh as much together as one would, however
+many the rubric lists.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import scipy
@@ -22,37 +34,33 @@ from scipy import special
 from bayeval.betabinomial import HYPERPRIOR
 from bayeval.mixture import BetaMixture
 
-# Nodes of each model, and those of each round that looks for the region to put them in.
+# Nodes of each model.
 NODES = 4096
-SEARCH = 1024
-ROUNDS = 4
-# Degrees of freedom of the multivariate t law that proposes nodes: tails heavier than any here.
-TAIL = 8
+# Values of c, the number that is integrated over. Its posterior is smooth and has one peak: with
+# half as many nothing changes.
+RATES = 40
+# Points at which the law of a log alpha_k is tabulated, in widths of its peak.
+STEPS = np.linspace(-10, 7, 273)
 # Runs of this many nodes, sorted by their score, become one component of a mixture.
 RUN = 16
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Posterior of alpha of each model as weighted nodes.
+    """Posterior of alpha of each model as nodes.
 
     Attributes
     ----------
     alpha : ndarray, shape (L, J, C+1)
         Nodes.
     weights : ndarray, shape (L, J)
-        Posterior weights, which sum to 1 for each model.
+        Posterior weights: all equal.
     counts : ndarray, shape (L, M, C+1)
     """
 
     alpha: np.ndarray
     weights: np.ndarray
     counts: np.ndarray
-
-    @property
-    def effective(self):
-        """Effective number of nodes of each model, 1 / sum of squared weights."""
-        return 1 / (self.weights**2).sum(axis=1)
 
     def score(self, w):
         """Mean score of these M questions under weights `w`: `BetaMixture` on the scale of w."""
@@ -83,84 +91,147 @@ class Nodes:
 
 
 def nodes(counts, *, hyperprior=HYPERPRIOR):
-    """Posterior of the Dirichlet-multinomial parameters of each model, as weighted nodes.
+    """Posterior of the Dirichlet-multinomial parameters of each model, as nodes.
 
     Parameters
     ----------
-    counts : array_like of int, shape (L, M, C+1)
+    counts : array_like of int, shape (L, M, K)
+        Attempts in each of K = C+1 categories; unequal numbers and 0 are ordinary.
     hyperprior : Hyperprior
-        Its `sd` is that of each log alpha_k.
+        Its `sd` is that of each log alpha_k above 0, and for K = 2 below 0 as well.
 
     Returns
     -------
     Nodes
 
+    References
+    ----------
+    Escobar and West (1995), Bayesian density estimation and inference using mixtures, for the
+    auxiliary variable; Daniels (1954), Saddlepoint approximations in statistics, for its density.
+
     Examples
     --------
     >>> fit = nodes([[[5, 0, 1], [0, 6, 0], [2, 2, 2], [6, 0, 0]]])
-    >>> bool(fit.effective[0] > 1000), float(fit.score(np.array([0, 0.5, 1])).mean.round(2)[0])
-    (True, 0.3)
+    >>> fit.alpha.shape, float(fit.score(np.array([0, 0.5, 1])).mean.round(2)[0])
+    ((1, 4096, 3), 0.3)
     """
     counts = np.asarray(counts)
-    found = [_nodes(rows, hyperprior.sd) for rows in counts]
-    return Nodes(*(np.stack(x) for x in zip(*found)), counts)
+    alpha = np.stack([_nodes(rows, hyperprior.sd) for rows in counts])
+    return Nodes(alpha, np.full(alpha.shape[:2], 1 / NODES), counts)
 
 
 def _nodes(counts, sd):
-    """Nodes (J, C+1) and weights (J,) of one model with counts (M, C+1)."""
-    tallies = [np.unique(column, return_counts=True) for column in (*counts.T, counts.sum(axis=1))]
-    tallies = [(v[v > 0].astype(float), c[v > 0].astype(float)) for v, c in tallies]
-
-    def target(theta):
-        alpha = np.exp(theta)
-        *parts, total = (
-            ((special.gammaln(x[:, None] + v) - special.gammaln(x)[:, None]) @ c)
-            for x, (v, c) in zip((*alpha.T, alpha.sum(axis=1)), tallies))
-        return sum(parts) - total - (theta**2).sum(axis=1) / (2 * sd**2)
-
+    """Equally likely nodes of alpha, shape (NODES, K), of one model with counts (M, K)."""
     size = counts.shape[1]
-    center, scale = _mode(target, tallies, sd, size)
-    # Wide at first; every round sets the center and the scale from the nodes of the last.
-    for round_ in range(ROUNDS):
-        last = round_ == ROUNDS - 1
-        standard, log_proposal = _standard_nodes(size, NODES if last else SEARCH)
-        theta = center + standard @ scale.T * (1.0 if round_ else 1.3)
-        log_weight = target(theta) - log_proposal
-        weight = np.exp(log_weight - log_weight.max())
-        weight /= weight.sum()
-        if not last:
-            center = weight @ theta
-            d = theta - center
-            scale = np.linalg.cholesky((weight[:, None] * d).T @ d * (TAIL - 2) / TAIL * 1.1
-                                       + 1e-9 * np.eye(size))
-    return np.exp(theta), weight
+    categories = [_Category(column, sd * np.sqrt(size / 2), sd) for column in counts.T]
+    rate, log_density = _rates(counts.sum(axis=1), categories)
+    tables = [category.table(rate) for category in categories]
+    log_p = log_density + sum(log_mass for *_, log_mass in tables)
+    p = np.exp(log_p - log_p.max())
+    u = _uniform(size + 1)
+    # One search serves all rates: the j-th has its cumulative probabilities between j and j + 1.
+    j = np.minimum(np.searchsorted(np.cumsum(p / p.sum()), u[:, 0]), len(p) - 1)
+    row = np.arange(len(p))[:, None]
+    return np.exp(np.stack([np.interp(j + u_k, (row + cdf).ravel(), x.ravel())
+                            for (x, cdf, _), u_k in zip(tables, u.T[1:])], axis=1))
 
 
-def _mode(target, tallies, sd, size):
-    """Mode of the posterior of log alpha, and a factor of its inverse curvature there."""
-    def slopes(theta):
-        alpha = np.exp(theta)
-        total = alpha.sum()
-        g, h = zip(*((c @ (special.psi(x + v) - special.psi(x)),
-                      c @ (special.zeta(2, x + v) - special.zeta(2, x)))
-                     for x, (v, c) in zip((*alpha, total), tallies)))
-        first = alpha * (np.array(g[:-1]) - g[-1])
-        second = np.diag(first + alpha**2 * np.array(h[:-1])) - np.outer(alpha, alpha) * h[-1]
-        return -(first - theta / sd**2), -(second - np.eye(size) / sd**2)
+class _Category:
+    """What one category's counts, shape (M,), and its prior say of x = log alpha_k, given c."""
 
-    best = scipy.optimize.minimize(lambda x: -target(x[None])[0], np.zeros(size),
-                                   jac=lambda x: slopes(x)[0], hess=lambda x: slopes(x)[1],
-                                   method="trust-exact")
-    value, vector = np.linalg.eigh(slopes(best.x)[1])
-    return best.x, vector / np.sqrt(np.maximum(value, 0.1 / sd**2))
+    def __init__(self, counts, left, right):
+        self.value, self.times = _tally(counts)
+        self.left, self.right = left, right
+
+    def _precision(self, x):
+        return 1 / np.where(x < 0, self.left, self.right) ** 2
+
+    def _log_density(self, x, rate):
+        a = np.exp(x)
+        rising = _summed(lambda v: special.gammaln(a + v) - special.gammaln(a),
+                         self.value, self.times)
+        return rising - rate * a - x**2 * self._precision(x) / 2
+
+    def _slope(self, x, rate):
+        a = np.exp(x)
+        rising = _summed(lambda v: special.psi(a + v) - special.psi(a), self.value, self.times)
+        return a * (rising - rate) - x * self._precision(x)
+
+    def peak(self, rate):
+        """Mode of x and its width, and Laplace's log-mass, for each rate, shape (J,)."""
+        low, high = np.full((2, len(rate)), 60.0) * [[-1], [1]]
+        for _ in range(26):
+            x = (low + high) / 2
+            up = self._slope(x, rate) > 0
+            low, high = np.where(up, x, low), np.where(up, high, x)
+        h = 1e-3
+        curvature = (self._slope(x - h, rate) - self._slope(x + h, rate)) / (2 * h)
+        width = 1 / np.sqrt(np.maximum(curvature, 0.25 / self.left**2))
+        return x, width, self._log_density(x, rate) + np.log(width)
+
+    def table(self, rate):
+        """Points (J, G), cumulative probabilities (J, G), and the log of the mass (J,)."""
+        x, width, _ = self.peak(rate)
+        x = x[:, None] + width[:, None] * STEPS
+        log_f = self._log_density(x, rate[:, None])
+        top = log_f.max(axis=1, keepdims=True)
+        f = np.exp(log_f - top)
+        cdf = np.cumsum((f[:, 1:] + f[:, :-1]) / 2 * np.diff(x), axis=1)
+        mass = cdf[:, -1:].copy()
+        cdf = np.concatenate([np.zeros_like(mass), cdf / mass], axis=1)
+        return x, cdf, (top + np.log(mass))[:, 0]
 
 
-def _standard_nodes(size, count):
-    """Quasi-random nodes of a standard multivariate t law, and its log-density at them."""
-    u = scipy.stats.qmc.Sobol(size + 1, rng=0).random(count)
-    z = special.ndtri(np.clip(u[:, 1:], 1e-12, 1 - 1e-12))
-    t = z / np.sqrt(2 * special.gammaincinv(TAIL / 2, np.clip(u[:, :1], 1e-12, 1)) / TAIL)
-    return t, -(TAIL + size) / 2 * np.log1p((t**2).sum(axis=1) / TAIL)
+def _rates(trials, categories):
+    """Values of c that cover its posterior, (J,), and the log of the weight of each, (J,).
+
+    The weights are those of the density of c times its step; they lack the mass of the
+    categories.
+    """
+    value, times = _tally(trials)
+    if not len(value):
+        return np.zeros(1), np.zeros(1)
+
+    def density(log_t):
+        # Saddlepoint approximation with its second-order term: c is the mean of the law that
+        # is tilted by exp(-c t).
+        t = np.exp(log_t)
+        k0 = _summed(lambda n: special.gammaln(t) - special.gammaln(t + n), value, times)
+
+        def psi(order):
+            return _summed(lambda n: special.polygamma(order, t + n) - special.polygamma(order, t),
+                           value, times)
+
+        rate, k2, k3, k4 = psi(0), -psi(1), psi(2), -psi(3)
+        second = 1 + k4 / k2**2 / 8 - 5 * k3**2 / k2**3 / 24
+        # The step of c is k2 dt, and dt = t d(log t).
+        return rate, k0 + t * rate + np.log(k2) / 2 + log_t + np.log(second)
+
+    log_t = np.linspace(-25, 25, 51)
+    for _ in range(3):
+        rate, log_p = density(log_t)
+        log_p = log_p + sum(category.peak(rate)[2] for category in categories)
+        inside = np.nonzero(log_p > log_p.max() - 18)[0]
+        first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(log_t) - 1)
+        log_t = np.linspace(log_t[first], log_t[last], RATES)
+    return density(log_t)
+
+
+def _tally(counts):
+    """Distinct counts above 0, and how often each occurs."""
+    value, times = np.unique(counts[counts > 0], return_counts=True)
+    return value.astype(float), times.astype(float)
+
+
+def _summed(term, values, times):
+    """Sum of the terms of all values: one array at a time, so that memory stays small."""
+    return sum((n * term(v) for v, n in zip(values, times)), 0.0)
+
+
+@cache
+def _uniform(size):
+    """Quasi-random points of the unit cube, shape (NODES, size), strictly inside it."""
+    return np.clip(scipy.stats.qmc.Sobol(size, rng=0).random(NODES), 1e-12, 1 - 1e-12)
 
 
 def draw(nu, rng):
