@@ -1,9 +1,13 @@
 """What all tests share: the built book, and PyTensor without a C compiler."""
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 # Before anything imports PyTensor; the Makefile sets the same for the book.
 os.environ.setdefault("PYTENSOR_FLAGS", "cxx=,linker=numba")
@@ -18,6 +22,39 @@ def missing(what):
     if IN_CI:
         pytest.fail(what, pytrace=False)
     pytest.skip(what)
+
+
+class SmallBook:
+    """A book of two pages in a folder of its own, built as this one is."""
+
+    def __init__(self, folder, index, words=()):
+        self.html = folder / "_build" / "html"
+        self.folder = folder
+        terms = "\n\n".join(f"{word}\n  A word." for word in words)
+        glossary = f"```{{glossary}}\n{terms}\n```\n\n" if words else ""
+        (folder / "index.md").write_text(index, encoding="utf-8")
+        (folder / "appendix").mkdir()
+        (folder / "appendix" / "words.md").write_text(
+            f"# Words\n\n{glossary}```{{bibliography}}\n```\n", encoding="utf-8"
+        )
+        toc = {"format": "jb-book", "root": "index", "chapters": [{"file": "appendix/words"}]}
+        (folder / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+        for name in ("_config.yml", "references.bib"):
+            shutil.copy(ROOT / name, folder)
+        for name in ("_ext", "_static", "tools"):
+            shutil.copytree(ROOT / name, folder / name)
+
+    def build(self):
+        """Run the build of the Makefile; return the finished process."""
+        # The tests' matplotlib draws into the void, that of the pages into the page.
+        env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+        command = [sys.executable, "tools/build_book.py"]
+        return subprocess.run(command, capture_output=True, text=True, env=env, cwd=self.folder)
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    return lambda index, words=(): SmallBook(tmp_path, index, words)
 
 
 @pytest.fixture(scope="session")

@@ -66,30 +66,76 @@ def test_chapter_is_a_text_notebook(page):
     metadata = jupytext.reads(text, fmt="md:myst").metadata
     assert metadata["kernelspec"]["name"] == "python3"
     assert metadata["jupytext"]["text_representation"]["format_name"] == "myst"
-    assert "base64," not in text, "an output is stored in the text"
 
 
-def test_no_notebook_with_outputs_is_stored():
+def stored_outputs(files):
+    """Files that hold results of a cell: notebooks with outputs, text with a picture in it."""
+    found = []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".ipynb":
+            if any(cell.get("outputs") for cell in json.loads(text)["cells"]):
+                found.append(path.name)
+        elif path.suffix == ".md" and "base64," in text:
+            found.append(path.name)
+    return found
+
+
+def test_no_output_is_stored():
     notebooks = [path for folder in SOURCE_FOLDERS for path in (ROOT / folder).rglob("*.ipynb")]
-    for path in notebooks:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        assert not any(cell.get("outputs") for cell in cells), path
+    assert stored_outputs([*notebooks, *(ROOT / page for page in PAGES), ROOT / "index.md"]) == []
+
+
+def toc_faults(toc, pages):
+    """Pages that the table of contents lacks, or lists twice or in the wrong place."""
+    listed = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
+    chapters = [name for name in listed if name.startswith("chapters/")]
+    return [
+        *(f"{name} is missing" for name in sorted(set(pages) - set(listed))),
+        *(f"{name} does not exist" for name in sorted(set(listed) - set(pages))),
+        *(f"{name} stands twice" for name in sorted(set(listed)) if listed.count(name) > 1),
+        *(f"{b} stands after {a}" for a, b in itertools.pairwise(chapters) if a > b),
+    ]
 
 
 def test_table_of_contents_lists_every_page_once():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
-    assert len(listed) == len(set(listed))
-    assert sorted(listed) == sorted(page.with_suffix("").as_posix() for page in PAGES)
-    chapters = [name for name in listed if name.startswith("chapters/")]
-    assert chapters == sorted(chapters), "chapters stand in the order of their numbers"
+    assert toc_faults(toc, [page.with_suffix("").as_posix() for page in PAGES]) == []
+
+
+def code_cells(page):
+    notebook = jupytext.read(ROOT / page, fmt="md:myst")
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_code_fits_the_page(page):
+    """A line of visible code is no longer than a window of 1280 pixels shows."""
+    hidden = {"remove-cell", "remove-input"}
+    long = [
+        line
+        for cell in code_cells(page)
+        if hidden.isdisjoint(cell.metadata.get("tags", []))
+        for line in cell.source.splitlines()
+        if len(line) > 88
+    ]
+    assert long == []
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=ids)
+def test_exercises_have_solutions(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    exercises = re.findall(r"^`{3,}\{exercise\}.*\n:label: (\S+)", text, re.M)
+    hidden = r"^`{3,}\{solution-start\} (\S+)\n(?::.*\n)*?:class: dropdown"
+    solutions = re.findall(hidden, text, re.M)
+    assert len(exercises) >= 5
+    assert sorted(solutions) == sorted(exercises)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_cells_are_clean_code(page):
     """No undefined or unused name, no unused import in the cells of a page."""
-    notebook = jupytext.read(ROOT / page, fmt="md:myst")
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    cells = [cell.source for cell in code_cells(page)]
     code = "\n\n".join(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE) for cell in cells)
     command = [sys.executable, "-m", "ruff", "check", "--quiet", "--isolated", "--select=F,E9"]
     command += ["--config", 'builtins = ["display", "get_ipython"]']
@@ -169,32 +215,43 @@ def test_every_page_of_the_contents_is_built(pages):
     assert {page.with_suffix(".html").as_posix() for page in PAGES} <= set(pages)
 
 
+def test_chapters_have_the_number_of_their_file(pages):
+    for page in CHAPTERS:
+        title = parsed(page.with_suffix(".html").as_posix()).select_one("h1 .section-number")
+        assert title is not None, page
+        assert title.get_text().strip(" .\xa0") == str(int(page.stem[:2])), page
+
+
+def figure_faults(html):
+    """What a figure lacks: words for those who do not see it, a caption, a label."""
+    faults = []
+    for image in html.select("article.bd-article img"):
+        source, alt = image.get("src"), (image.get("alt") or "").strip()
+        if len(alt.split()) < 4 or re.search(r"\.(png|svg|jpe?g)$|^_images|/", alt):
+            faults.append(f"{source} has the alternative text {alt!r}")
+        figure = image.find_parent("figure")
+        if figure is None:
+            faults.append(f"{source} is not a figure with a caption")
+            continue
+        caption = figure.find("figcaption")
+        if caption is None or not caption.select_one(".caption-text"):
+            faults.append(f"{source} has no caption")
+        if not re.match(r"fig-", figure.get("id") or ""):
+            faults.append(f"{source} has no label fig-...")
+    return faults
+
+
 def test_every_figure_has_caption_label_and_words(pages):
-    wrong = []
-    for name in pages:
-        for image in parsed(name).select("article.bd-article img"):
-            alt = (image.get("alt") or "").strip()
-            if len(alt.split()) < 4 or re.search(r"\.(png|svg|jpe?g)$|^_images|/", alt):
-                wrong.append(f"{name}: {image.get('src')} has the alternative text {alt!r}")
-            figure = image.find_parent("figure")
-            if figure is None:
-                wrong.append(f"{name}: {image.get('src')} is not a figure with a caption")
-                continue
-            caption = figure.find("figcaption")
-            if caption is None or not caption.select_one(".caption-text"):
-                wrong.append(f"{name}: {image.get('src')} has no caption")
-            if not re.match(r"fig-", figure.get("id") or ""):
-                wrong.append(f"{name}: {image.get('src')} has no label fig-...")
+    wrong = [f"{name}: {fault}" for name in pages for fault in figure_faults(parsed(name))]
     assert not wrong, "\n".join(wrong)
 
 
+def large_figures(folder):
+    return [path.name for path in sorted(folder.glob("*")) if path.stat().st_size > 1_000_000]
+
+
 def test_figures_are_small(site):
-    large = [
-        f"{path.name}: {path.stat().st_size / 1e6:.1f} MB"
-        for path in (site / "_images").glob("*")
-        if path.stat().st_size > 1_000_000
-    ]
-    assert large == []
+    assert large_figures(site / "_images") == []
 
 
 def test_pages_load_nothing_from_other_hosts(site, pages):
@@ -238,3 +295,99 @@ def test_headings_do_not_skip_a_level(pages):
             if after > before + 1:
                 skipped.append(f"{name}: {heading.get_text()}")
     assert not skipped, "\n".join(skipped)
+
+
+# --- The checks themselves -------------------------------------------------------------------
+
+BROKEN_PAGE = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+# A broken page
+
+See {numref}`fig-nowhere`, {term}`unheard-of` and {cite:t}`nobody1900`.
+
+```{code-cell} ipython3
+import warnings
+
+warnings.warn("a warning that nobody caught")
+```
+
+```{code-cell} ipython3
+assert 2 + 2 == 5
+```
+"""
+
+
+def test_build_fails_on_bad_cells_and_references(small_book):
+    """One build names all of them; each alone is a warning, and any warning fails the build."""
+    run = small_book(BROKEN_PAGE).build()
+    assert run.returncode != 0
+    for fault in (
+        "assert 2 + 2 == 5",
+        "stderr was found in the cell outputs",
+        "undefined label: 'fig-nowhere'",
+        "term not in glossary: 'unheard-of'",
+        'could not find bibtex key "nobody1900"',
+    ):
+        assert fault in run.stderr, run.stderr
+
+
+def test_build_fails_on_one_warning(small_book):
+    run = small_book("# A page\n\nSee [a page that is not there](nowhere.md).\n").build()
+    assert run.returncode != 0
+    assert "nowhere.md" in run.stderr
+
+
+def test_build_again_takes_no_time(small_book):
+    book = small_book("# A page\n\nThat does not change.\n")
+    first, second = book.build(), book.build()
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert "Nothing has changed" in second.stdout
+    (book.folder / "index.md").write_text("# A page\n\nThat has changed.\n", encoding="utf-8")
+    assert "Built in" in book.build().stdout
+    assert "has changed" in (book.html / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("figure", "fault"),
+    [
+        ('<figure id="fig-a"><img src="a.png"><figcaption>{}</figcaption></figure>', "alternative"),
+        ('<figure id="fig-a"><img src="a.png" alt="_images/a.png">{}</figure>', "alternative"),
+        ('<figure id="fig-a"><img src="a.png" alt="A line that rises"></figure>', "no caption"),
+        ('<figure><img src="a.png" alt="A line that rises">{}</figure>', "no label"),
+        ('<p><img src="a.png" alt="A line that rises"></p>', "not a figure"),
+    ],
+)
+def test_check_of_figures_finds(figure, fault):
+    caption = '<figcaption><span class="caption-text">A line.</span></figcaption>'
+    page = f'<article class="bd-article">{figure.replace("{}", caption)}</article>'
+    assert any(fault in found for found in figure_faults(BeautifulSoup(page, "html.parser")))
+
+
+def test_check_of_contents_finds():
+    files = ["chapters/02-b", "chapters/01-a", "chapters/02-b", "appendix/gone"]
+    toc = {"parts": [{"chapters": [{"file": file} for file in files]}]}
+    assert toc_faults(toc, ["chapters/01-a", "chapters/02-b", "chapters/03-c"]) == [
+        "chapters/03-c is missing",
+        "appendix/gone does not exist",
+        "chapters/02-b stands twice",
+        "chapters/01-a stands after chapters/02-b",
+    ]
+
+
+def test_checks_of_outputs_and_sizes_find(tmp_path):
+    cell = {"cell_type": "code", "outputs": [{"text": "4"}]}
+    (tmp_path / "run.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    (tmp_path / "clean.ipynb").write_text(json.dumps({"cells": []}), encoding="utf-8")
+    (tmp_path / "page.md").write_text("![](data:image/png;base64,AAAA)", encoding="utf-8")
+    assert stored_outputs(sorted(tmp_path.iterdir())) == ["page.md", "run.ipynb"]
+    (tmp_path / "large.png").write_bytes(bytes(1_000_001))
+    assert large_figures(tmp_path) == ["large.png"]
