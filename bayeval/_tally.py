@@ -25,6 +25,8 @@ def as_categories(categories):
     if isinstance(categories, int | np.integer) and not isinstance(categories, bool):
         return check.whole("categories", categories, low=2, high=MAX_CATEGORIES)
     labels = check.label_list("categories", categories)
+    if len(labels) < 2:
+        raise ValueError(f"categories must be at least two; found {labels}")
     if any(isinstance(x, numbers.Real) for x in labels) and labels != list(range(len(labels))):
         raise ValueError("categories must be text, or the codes 0..C in order (numbers in R are "
                          f"codes); found {labels}")

@@ -159,7 +159,8 @@ def hashable(x):
 
 def label_list(name, given):
     """Return labels as a list; unordered, nested and missing ones are errors."""
-    if isinstance(given, bytes | dict | set | frozenset | pd.DataFrame) or not np.iterable(given):
+    unordered = bytes | str | dict | set | frozenset | pd.DataFrame
+    if isinstance(given, unordered) or not np.iterable(given):
         raise ValueError(f"{name} must be a list of labels; found {type(given).__name__}")
     given = [x.item() if isinstance(x, np.generic) else x for x in given]
     for x in given:
