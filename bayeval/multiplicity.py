@@ -9,6 +9,7 @@ from scipy import special
 from bayeval import _validate as check
 from bayeval.distribution import dirichlet_score_cdf
 from bayeval.posterior import posterior
+from bayeval.priors import Dirichlet
 
 # Cells on which the laws of all models are compared.
 CELLS = 512
@@ -27,7 +28,9 @@ def superiority(o, *, paired=True, weights=None, prior="uniform"):
       Dirichlet posterior with one count for each question, and one for each corner of the
       two-model table (both best, both worst, one of either); the probability is that of
       :math:`\sum_m W_m d_m > 0`, computed by quadrature. With one attempt at each question this
-      is the 2 x 2 table under Dirichlet(1, 1, 1, 1).
+      is the 2 x 2 table under Dirichlet(1, 1, 1, 1). Where two models hardly differ on any
+      question, as near the top of the scale, the corners make it cautious; ``Dirichlet(a)``
+      gives each of them a count of `a` instead.
     * ``paired=False``: the score on these questions, from the posterior of each model, which
       are independent given the outcomes.
 
@@ -39,7 +42,8 @@ def superiority(o, *, paired=True, weights=None, prior="uniform"):
     weights : array_like, shape (C+1,), optional
         The rubric.
     prior : optional
-        Of each question, as in `posterior`; only for ``paired=False``.
+        For ``paired=False`` that of each question, as in `posterior`; for ``paired=True`` that
+        of the corners, "uniform" or ``Dirichlet(a)`` with one number.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def superiority(o, *, paired=True, weights=None, prior="uniform"):
     Raises
     ------
     ValueError
-        If there is one model only, or two models share no question.
+        If there is one model only, two models share no question, or the prior does not fit.
 
     References
     ----------
@@ -69,7 +73,8 @@ def superiority(o, *, paired=True, weights=None, prior="uniform"):
         raise ValueError("o must hold at least two models to compare; found one")
     i, j = np.triu_indices(o.n_models, 1)
     if paired:
-        above = _paired_superiority(o, check.weights(weights, o.n_categories), i, j)
+        above = _paired_superiority(o, check.weights(weights, o.n_categories), _corner(prior),
+                                    i, j)
     else:
         mass, below = _on_common_cells(posterior(o, weights=weights, prior=prior).laws())
         above = np.einsum("lgn,kgn->lk", mass, below)[i, j]
@@ -80,7 +85,18 @@ def superiority(o, *, paired=True, weights=None, prior="uniform"):
     return pd.DataFrame(matrix, index=labels, columns=labels.rename("than"))
 
 
-def _paired_superiority(o, w, i, j):
+def _corner(prior):
+    """Prior count of each corner of the two-model table."""
+    if isinstance(prior, str) and prior == "uniform":
+        return 1.0
+    if isinstance(prior, Dirichlet) and np.ndim(prior.alpha) == 0:
+        return float(prior.alpha)
+    raise ValueError('prior must be "uniform" or bayeval.Dirichlet(a), the count of each corner, '
+                     f"when paired=True; found {prior!r} (other priors are of a model's "
+                     "questions: paired=False)")
+
+
+def _paired_superiority(o, w, corner, i, j):
     n = o.n_trials
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = np.where(n > 0, o.counts @ w / n, np.nan)
@@ -93,9 +109,9 @@ def _paired_superiority(o, w, i, j):
         if not len(d):
             raise ValueError(f"models {o.models[a]!r} and {o.models[b]!r} share no question")
         # Rounded, so that equal differences are one weight whatever their last digits.
-        values, nu = np.unique(np.round(np.concatenate([d, corners]), 12), return_counts=True)
-        out[pair] = 0.5 if span == 0 else \
-            1 - dirichlet_score_cdf(nu.astype(float), values, np.zeros(1))[0]
+        values, at = np.unique(np.round(np.concatenate([d, corners]), 12), return_inverse=True)
+        nu = np.bincount(at, np.concatenate([np.ones(len(d)), np.full(4, corner)]))
+        out[pair] = 0.5 if span == 0 else 1 - dirichlet_score_cdf(nu, values, np.zeros(1))[0]
     return out
 
 
@@ -266,9 +282,10 @@ def discoveries(matrix, *, q=0.05, floor=0.5, family=None):
     floor = check.number("floor", floor, low=0.5, high=1, open_high=True)
     P = check.reals("matrix", matrix)
     if not isinstance(matrix, pd.DataFrame) or P.ndim != 2 or P.shape[0] != P.shape[1] \
-            or not ((P >= 0) & (P <= 1)).all() or not np.allclose(P + P.T, 1):
-        raise ValueError("matrix must be a superiority matrix: a square DataFrame in which "
-                         "P(i > j) + P(j > i) = 1")
+            or not np.allclose(P + P.T, 1) or (P < -EVEN).any():
+        raise ValueError("matrix must be a superiority matrix: a square DataFrame of "
+                         "probabilities in which P(i > j) + P(j > i) = 1")
+    P = np.clip(P, 0, 1)  # averages of probabilities may exceed 1 by rounding
     asked = np.ones(P.shape, dtype=bool) if family is None else np.asarray(family)
     if asked.shape != P.shape or asked.dtype != bool:
         raise ValueError(f"family must be true or false for each pair, shape {P.shape}; found "

@@ -32,6 +32,13 @@ def test_paired_superiority_of_the_published_table():
         4017 / 4096, abs=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.5, 3])
+def test_corners_of_the_two_model_table_count_as_asked(alpha):
+    exact = stats.beta(9 + alpha, 2 + alpha).sf(0.5)
+    found = bv.superiority(two_by_two(60, 2, 9, 29), prior=bv.Dirichlet(alpha)).loc["B", "A"]
+    assert found == pytest.approx(exact, abs=1e-9)
+
+
 def test_paired_superiority_is_the_share_of_weighted_question_draws(aime):
     o = aime.select(models=list(aime.models[3:6]))
     scores = np.concatenate([o.successes / o.n_trials, [[0, 1, 0, 1]] * 3], axis=1)
@@ -212,6 +219,8 @@ def test_credible_rank_sets_hold_as_often_as_they_say():
 @pytest.mark.parametrize(("call", "message"), [
     (lambda: bv.superiority(bv.Outcomes.from_counts([1, 0], 2)), "at least two models"),
     (lambda: bv.superiority([1, 2]), "o must be bayeval.Outcomes"),
+    (lambda: bv.superiority(two_by_two(1, 1, 1, 1), prior="learned"), "when paired=True"),
+    (lambda: bv.superiority(two_by_two(1, 1, 1, 1), prior=bv.Dirichlet([1, 2])), "prior must"),
     (lambda: bv.rank_probabilities(bv.posterior(bv.Outcomes.from_counts([1, 0], 2))), "p must"),
     (lambda: bv.discoveries(np.eye(2)), "matrix must"),
     (lambda: bv.discoveries(pd.DataFrame(np.eye(2))), "matrix must"),
