@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+# From here on the inverse of the logit is rounded to 1.
+LOGIT_ONE = 37.0
+
 
 @dataclass(frozen=True)
 class BetaMixture:
@@ -87,7 +90,8 @@ class BetaMixture:
 
 
 def _mixture_cdf(w, a, b, x):
-    part = special.betainc(a, b, np.broadcast_to(x, w.shape), where=w > 0, out=np.zeros(w.shape))
+    part = np.zeros(np.broadcast_shapes(w.shape, x.shape))
+    special.betainc(a, b, x, where=w > 0, out=part)
     return (w * part).sum(-1)
 
 
@@ -111,7 +115,11 @@ def _quantile(mixture, q):
     todo = np.arange(y.size)
     for _ in range(100):
         r, z, wanted = row[todo], y[todo, None], level[todo]
-        cdf = _mixture_cdf(w[r], a[r], b[r], special.expit(z))
+        # On the right the chance of more than x, from 1 - x: x itself is rounded to 1 there.
+        right = z > 0
+        part = _mixture_cdf(w[r], np.where(right, b[r], a[r]), np.where(right, a[r], b[r]),
+                            special.expit(-np.abs(z)))
+        cdf = np.where(right[:, 0], 1 - part, part)
         with np.errstate(under="ignore"):
             slope = (w[r] * np.exp(a[r] * special.log_expit(z) + b[r] * special.log_expit(-z)
                                    - log_beta[r])).sum(-1)
@@ -127,7 +135,8 @@ def _quantile(mixture, q):
         outside = ~((new >= low[todo]) & (new <= high[todo]))
         y[todo] = np.where(outside, (low[todo] + high[todo]) / 2, new)
         # A step from this near leaves an error of the order of its square.
-        todo = todo[(outside | (np.abs(gap) > 0.05)) & (high[todo] - low[todo] > 1e-9)]
+        rough = outside | (np.abs(gap) > 0.01)
+        todo = todo[rough & (high[todo] - low[todo] > 1e-9) & (low[todo] < LOGIT_ONE)]
         if not todo.size:
             break
     return y.reshape(len(w), len(q))
