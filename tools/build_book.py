@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "_build"
 # What a chapter's results depend on besides its own cells.
-EXECUTION_INPUTS = ("bayeval", "data", "requirements.lock")
+EXECUTION_INPUTS = ("bayeval", "data", "studies", "requirements.lock")
 BOOK_INPUTS = (
     *EXECUTION_INPUTS,
     *("chapters", "appendix", "index.md", "references.bib"),
