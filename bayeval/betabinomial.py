@@ -118,15 +118,18 @@ def _log_rising(x, r):
     """
     if np.ndim(r) == 0 and r in (1, 2):
         return np.log(x if r == 1 else x * (x + 1))
-    if np.min(x, initial=np.inf) >= 8:
-        y, moved = x, 0.0
-    else:
-        low, high = x, x + r
-        for i in range(1, 8):
-            low, high = low * (x + i), high * (x + r + i)
-        y, moved = x + 8, np.log(low / high)
-    return (r * np.log(y) + (y + r - 0.5) * np.log1p(r / y) - r + moved
-            + _stirling_tail(y + r) - _stirling_tail(y))
+    y, moved = x, 0.0
+    if np.min(x, initial=np.inf) < 8:
+        y, moved = x + 8, np.log(_rising_8(x) / _rising_8(x + r))
+    z = y + r
+    return (r * np.log(y) + (z - 0.5) * np.log1p(r / y) - r + moved
+            + (_stirling_tail(z) - _stirling_tail(y)))
+
+
+def _rising_8(x):
+    """x (x + 1) ... (x + 7), from its factors x (x + 7), (x + 1) (x + 6), ..."""
+    z = x * (x + 7)
+    return z * (z + 6) * (z + 10) * (z + 12)
 
 
 def _log_failure(a, b, k):
@@ -215,8 +218,8 @@ class _Table:
         total = np.zeros((len(counts), len(x)))
         for size in (1, 2, None):
             rows = np.flatnonzero(rise == size if size else rise > 2)
-            for i in range(0, len(rows), 16):
-                at = rows[i:i + 16]
+            for i in range(0, len(rows), 8):
+                at = rows[i:i + 8]
                 total += above[:, at] @ _log_rising(x + below[at, None], size or rise[at, None])
         # Newton's form: differences of order 0..5, each over its factorial.
         self.terms = [total]
@@ -509,13 +512,17 @@ class Quadrature:
         """Mean and variance over nodes of the questions' mean (1 - p)^k, (K, L, J, I)."""
         k = np.asarray(k, dtype=float)[..., None, None, None]
         mean = var = 0.0
-        for u in range(len(s)):
-            c = self.pairs.count[:, u, None, None]
-            top = _log_rising(b + f[u], a + s[u])
-            first = np.exp(top - _log_rising(b + f[u] + k, a + s[u]))
-            second = np.exp(top - _log_rising(b + f[u] + 2 * k, a + s[u]))
-            mean = mean + c * first
-            var = var + c * (second - first * first)
+        # Several pairs at once, as long as what is computed stays in the processor's cache.
+        step = max(1, (1 << 14) // (k.size * a.size))
+        for start in range(0, len(s), step):
+            at = slice(start, start + step)
+            s_u, f_u = (x[at].reshape(-1, *[1] * (k.ndim or 3)) for x in (s, f))
+            top = _log_rising(b + f_u, a + s_u)
+            first = np.exp(top - _log_rising(b + f_u + k, a + s_u))
+            second = np.exp(top - _log_rising(b + f_u + 2 * k, a + s_u))
+            count = self.pairs.count[:, at].T
+            mean = mean + np.einsum("ul,u...lji->...lji", count, first)
+            var = var + np.einsum("ul,u...lji->...lji", count, second - first * first)
         questions = self.pairs.count.sum(1)[:, None, None]
         return mean / questions, np.maximum(var, 0) / questions**2
 
