@@ -253,7 +253,9 @@ def _estimate(o, k, estimate, per_question, undefined, name):
     check.outcomes("o", o)
     c, n = o.successes, o.n_trials
     k = check.attempts("k", k)
-    pairs, back = np.unique(np.stack([c.ravel(), n.ravel()]), axis=1, return_inverse=True)
+    # As complex numbers pairs are sorted several times faster than as columns.
+    pairs, back = np.unique(c.ravel() + 1j * n.ravel(), return_inverse=True)
+    pairs = np.stack([pairs.real, pairs.imag]).astype(np.int64)
     columns = []
     for k_i in np.atleast_1d(k).tolist():
         defined = pairs[1] >= k_i

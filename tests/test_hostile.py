@@ -181,11 +181,11 @@ def test_nonsense_is_refused_by_name(name, call, values):
 
 
 def test_an_error_says_what_was_found_and_what_is_right():
-    with pytest.raises(ValueError, match=r"successes must be whole numbers; found 0\.25 \(a prop"):
+    with pytest.raises(ValueError, match=r"successes must be whole numbers; found 0\.25 \(a pro"):
         bv.Outcomes.from_counts([0.25], 4)
     with pytest.raises(ValueError, match=r"k must be a whole number from 1 to .*; found -3"):
         bv.pass_at_k(ONE, -3)
     with pytest.raises(ValueError, match=r"tau must be a finite number in \(0, 1\]; found 0"):
         bv.g_pass_at_k(ONE, 2, tau=0)
-    with pytest.raises(ValueError, match="kind must be one of 'equal-tailed', 'hdi', 'normal'; fo"):
+    with pytest.raises(ValueError, match="kind must be one of 'equal-tailed', 'hdi', 'normal'; "):
         P.interval(kind="HDI")
