@@ -208,13 +208,14 @@ def _rates(trials, categories):
         return rate, k0 + t * rate + np.log(k2) / 2 + log_t + np.log(second)
 
     log_t = np.linspace(-25, 25, 51)
-    for _ in range(3):
+    while True:
         rate, log_p = density(log_t)
         log_p = log_p + sum(category.peak(rate)[2] for category in categories)
         inside = np.nonzero(log_p > log_p.max() - 18)[0]
         first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(log_t) - 1)
         log_t = np.linspace(log_t[first], log_t[last], RATES)
-    return density(log_t)
+        if len(inside) > RATES / 4 or log_t[-1] - log_t[0] < 1e-6:
+            return density(log_t)
 
 
 def _tally(counts):
