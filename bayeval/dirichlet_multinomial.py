@@ -25,7 +25,7 @@ many the rubric lists.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy
@@ -116,13 +116,18 @@ def nodes(counts, *, hyperprior=HYPERPRIOR):
     ((1, 4096, 3), 0.3)
     """
     counts = np.asarray(counts)
-    alpha = np.stack([_nodes(rows, hyperprior.sd) for rows in counts])
+    alpha = np.stack([_nodes(rows.astype(np.int64).tobytes(), counts.shape[2], hyperprior.sd)
+                      for rows in counts])
     return Nodes(alpha, np.full(alpha.shape[:2], 1 / NODES), counts)
 
 
-def _nodes(counts, sd):
-    """Equally likely nodes of alpha, shape (NODES, K), of one model with counts (M, K)."""
-    size = counts.shape[1]
+@lru_cache(maxsize=64)
+def _nodes(counts, size, sd):
+    """Equally likely nodes of alpha, shape (NODES, K), of one model with counts (M, K) as bytes.
+
+    They do not depend on the weights, so that a second rubric costs little.
+    """
+    counts = np.frombuffer(counts, dtype=np.int64).reshape(-1, size)
     categories = [_Category(column, sd * np.sqrt(size / 2), sd) for column in counts.T]
     rate, log_density = _rates(counts.sum(axis=1), categories)
     tables = [category.table(rate) for category in categories]
