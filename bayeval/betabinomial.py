@@ -208,7 +208,7 @@ class _Table:
     """
 
     STEP = 1 / 32
-    LOG_X = np.arange(-42, 22, STEP)
+    LOG_X = np.arange(-48, 24, STEP)
 
     def __init__(self, values, counts):
         below = np.concatenate([[0.0], values[:-1]])
