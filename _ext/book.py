@@ -1,11 +1,13 @@
 """Local Sphinx extension: MathJax from disk, notebooks to download, progress, one chapter alone."""
 
+import contextlib
 import importlib.util
 import os
-import shutil
 import sys
 from pathlib import Path
 
+import nbformat
+from jupyter_cache import get_cache
 from sphinx.util.fileutil import copy_asset_file
 
 # What a page can ask of MathJax: the bundle, its fonts, and the TeX extensions it loads on demand.
@@ -34,12 +36,17 @@ def copy_mathjax(app, exception):
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
-    """Let the download button of an executed page offer its notebook."""
-    executed = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
-    if executed.is_file():
+    """Let the download button of an executed page offer its notebook, with its results."""
+    path = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    if path.is_file():
+        notebook = nbformat.read(path, as_version=4)
+        # A page whose results come from the cache is left without them.
+        with contextlib.suppress(KeyError):
+            cache = get_cache(app.config.nb_execution_cache_path)
+            _, notebook = cache.merge_match_into_notebook(notebook)
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(executed, target)
+        nbformat.write(notebook, target)
         context["ipynb_source"] = f"{pagename}.ipynb"
 
 
