@@ -7,7 +7,8 @@ forecast of the mean Pass@k, shape (K,).
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 # The published settings of the discretized beta: its box, grid, and what keeps the logarithm of
 # an empty bin finite.
@@ -69,7 +70,7 @@ def discretized_beta(s, n, k, *, matched=False):
         mass = np.diff(special.betainc(*parameters, bins), axis=0)[0]
         return -(count @ np.log(mass + FLOOR)) / (len(EDGES) - 1)
 
-    fit = optimize.minimize(loss, _start(rate), bounds=[BOX, BOX], method="L-BFGS-B",
+    fit = scipy.optimize.minimize(loss, _start(rate), bounds=[BOX, BOX], method="L-BFGS-B",
                             options={"maxiter": 5000, "maxls": 400, "gtol": 1e-6, "ftol": 1e-6})
     return np.array([-np.expm1(log_scaled_failure(*fit.x, scale, k_i)) for k_i in k])
 
@@ -82,7 +83,7 @@ def _start(rate):
         return fallback
     spread = x.mean() * (1 - x.mean()) / x.var() - 1 if x.var() > 0 else 1.0
     means = np.log(x).mean(), np.log1p(-x).mean()
-    (a, b), _, status, _ = optimize.fsolve(
+    (a, b), _, status, _ = scipy.optimize.fsolve(
         lambda p: special.psi(p) - special.psi(p.sum()) - means,
         [x.mean() * spread, (1 - x.mean()) * spread], full_output=True)
     return np.clip([a, b], *BOX) if status == 1 else fallback

@@ -120,21 +120,31 @@ def bootstrap(shape, mean, var, low, high, models, sampler):
 
 def score_moments(nu, w):
     """Mean and variance of every question's score, shape (..., M)."""
-    return _score_cumulants(nu, w)[:2]
+    T, m, d = _centered(nu, w)
+    return m, (nu * d * d).sum(axis=-1) / (T * (T + 1))
 
 
 def _score_cumulants(nu, w):
     """Mean and the second to fourth cumulants of every question's score, shape (..., M)."""
-    T = nu.sum(axis=-1)
-    m = nu @ w / T
-    d = w - m[..., None]
+    T, m, d = _centered(nu, w)
     # For p ~ Dirichlet(nu) the moments of sum d_k p_k follow from prod (1 - d_k t)^(-nu_k);
     # with the mean at 0 they are these power sums over rising factorials of T.
-    q2, q3, q4 = ((nu * d**j).sum(axis=-1) for j in (2, 3, 4))
+    part = nu * d * d
+    q2 = part.sum(axis=-1)
+    part *= d
+    q3 = part.sum(axis=-1)
+    q4 = (part * d).sum(axis=-1)
     T2 = T * (T + 1)
     T3 = T2 * (T + 2)
     var = q2 / T2
     return m, var, 2 * q3 / T3, (3 * q2**2 + 6 * q4) / (T3 * (T + 3)) - 3 * var**2
+
+
+def _centered(nu, w):
+    """Total counts, mean scores, and the weights about each mean, which cannot cancel."""
+    T = nu.sum(axis=-1)
+    offset = nu @ (w - w[0]) / T
+    return T, w[0] + offset, (w - w[0]) - offset[..., None]
 
 
 def _score_law(nu, w):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import fft, optimize, special
+import scipy
+from scipy import fft, special
 
 from bayeval import _validate as check
 from bayeval.mixture import BetaMixture
@@ -74,8 +75,8 @@ class Law:
 
         i = int(np.argmin(width(lower)))
         left, right = lower[max(i - 1, 0)], lower[min(i + 1, 256)]
-        best = optimize.minimize_scalar(width, bounds=(left, right), method="bounded").x
-        p = min((best, left, right), key=width)
+        best = scipy.optimize.minimize_scalar(width, bounds=(left, right), method="bounded").x
+        p = min((best, left, right, lower[i], tail / 2), key=width)
         return self.quantile(p), self.quantile(min(p + probability, 1))
 
     def superiority(self, other):

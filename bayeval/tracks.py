@@ -135,7 +135,7 @@ def resamples(R, n, size, *, by="question", rng=None):
     >>> resamples(R, 8, 5, by="trial", rng=1).shape
     (5, 8, 1, 2)
     """
-    R = np.asarray(R)
+    R = check.reals("R", R, "outcomes 0 and 1")
     if R.ndim != 3 or R.size == 0 or not np.isin(R, (0, 1)).all():
         raise ValueError("R must hold 0 and 1 in shape (L, M, T), nothing missing; found shape "
                          f"{R.shape}")
@@ -174,10 +174,10 @@ def scores(estimator, tracks):
     >>> scores(bv.avg, np.array([[[1, 0]], [[1, 1]], [[2, 2]]])).round(3).tolist()
     [[0.5], [0.5], [0.667]]
     """
-    tracks = np.asarray(tracks)
-    if tracks.ndim < 3 or tracks.dtype.kind not in "iu" or tracks.size == 0:
-        raise ValueError("tracks must be integers of shape (..., N, L, M); found "
-                         f"{tracks.dtype} of shape {tracks.shape}")
+    if not (isinstance(tracks, np.ndarray) and tracks.dtype.kind in "iu"):
+        tracks = check.counts("tracks", tracks)
+    if tracks.ndim < 3 or tracks.size == 0:
+        raise ValueError(f"tracks must have shape (..., N, L, M); found {tracks.shape}")
     N = tracks.shape[-3]
     if (tracks < 0).any() or (tracks > np.arange(1, N + 1)[:, None, None]).any():
         raise ValueError("tracks must be successes after 1, 2, ..., N trials: from 0 to the "
