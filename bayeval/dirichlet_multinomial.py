@@ -25,7 +25,7 @@ many the rubric lists.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 import scipy
@@ -128,43 +128,50 @@ def _nodes(counts, size, sd):
     They do not depend on the weights, so that a second rubric costs little.
     """
     counts = np.frombuffer(counts, dtype=np.int64).reshape(-1, size)
-    categories = [_Category(column, sd * np.sqrt(size / 2), sd) for column in counts.T]
+    categories = _Categories(counts, sd * np.sqrt(size / 2), sd)
     rate, log_density = _rates(counts.sum(axis=1), categories)
-    tables = [category.table(rate) for category in categories]
-    log_p = log_density + sum(log_mass for *_, log_mass in tables)
+    x, cdf, log_mass = categories.table(rate)
+    log_p = log_density + log_mass.sum(axis=0)
     p = np.exp(log_p - log_p.max())
     u = _uniform(size + 1)
     # One search serves all rates: the j-th has its cumulative probabilities between j and j + 1.
     j = np.minimum(np.searchsorted(np.cumsum(p / p.sum()), u[:, 0]), len(p) - 1)
-    row = np.arange(len(p))[:, None]
-    return np.exp(np.stack([np.interp(j + u_k, (row + cdf).ravel(), x.ravel())
-                            for (x, cdf, _), u_k in zip(tables, u.T[1:])], axis=1))
+    cdf += np.arange(len(p))[:, None]
+    return np.exp(np.stack([np.interp(j + u[:, k + 1], cdf[k].ravel(), x[k].ravel())
+                            for k in range(size)], axis=1))
 
 
-class _Category:
-    """What one category's counts, shape (M,), and its prior say of x = log alpha_k, given c."""
+class _Categories:
+    """What counts, shape (M, K), and prior say of x = log alpha_k, given c; x of shape (K, ...)."""
 
     def __init__(self, counts, left, right):
-        self.value, self.times = _tally(counts)
-        self.left, self.right = left, right
+        self.values = np.unique(counts[counts > 0])
+        self.times = [(counts == v).sum(axis=0) for v in self.values]
+        self.size, self.left, self.right = counts.shape[1], left, right
+
+    def _risen(self, function, a):
+        """Sum over the questions of function(a + count) - function(a)."""
+        here, out = function(a), np.zeros_like(a)
+        for v, n in zip(self.values, self.times):
+            k = np.nonzero(n)[0]
+            out[k] += n[k].reshape(-1, *[1] * (a.ndim - 1)) * (function(a[k] + v) - here[k])
+        return out
 
     def _precision(self, x):
-        return 1 / np.where(x < 0, self.left, self.right) ** 2
+        return np.where(x < 0, self.left**-2, self.right**-2)
 
     def _log_density(self, x, rate):
         a = np.exp(x)
-        rising = _summed(lambda v: special.gammaln(a + v) - special.gammaln(a),
-                         self.value, self.times)
-        return rising - rate * a - x**2 * self._precision(x) / 2
+        return self._risen(special.gammaln, a) - rate * a - x**2 * self._precision(x) / 2
 
     def _slope(self, x, rate):
         a = np.exp(x)
-        rising = _summed(lambda v: special.psi(a + v) - special.psi(a), self.value, self.times)
-        return a * (rising - rate) - x * self._precision(x)
+        return a * (self._risen(special.psi, a) - rate) - x * self._precision(x)
 
     def peak(self, rate):
-        """Mode of x and its width, and Laplace's log-mass, for each rate, shape (J,)."""
-        low, high = np.full((2, len(rate)), 60.0) * [[-1], [1]]
+        """Modes of x and their widths, and Laplace's log-masses, all of shape (K, J)."""
+        shape = self.size, len(rate)
+        low, high = np.full(shape, -60.0), np.full(shape, 60.0)
         for _ in range(26):
             x = (low + high) / 2
             up = self._slope(x, rate) > 0
@@ -175,16 +182,16 @@ class _Category:
         return x, width, self._log_density(x, rate) + np.log(width)
 
     def table(self, rate):
-        """Points (J, G), cumulative probabilities (J, G), and the log of the mass (J,)."""
+        """Points (K, J, G), cumulative probabilities there, and log-masses (K, J)."""
         x, width, _ = self.peak(rate)
-        x = x[:, None] + width[:, None] * STEPS
+        x = x[..., None] + width[..., None] * STEPS
         log_f = self._log_density(x, rate[:, None])
-        top = log_f.max(axis=1, keepdims=True)
+        top = log_f.max(axis=-1, keepdims=True)
         f = np.exp(log_f - top)
-        cdf = np.cumsum((f[:, 1:] + f[:, :-1]) / 2 * np.diff(x), axis=1)
-        mass = cdf[:, -1:].copy()
-        cdf = np.concatenate([np.zeros_like(mass), cdf / mass], axis=1)
-        return x, cdf, (top + np.log(mass))[:, 0]
+        cdf = np.cumsum((f[..., 1:] + f[..., :-1]) / 2 * np.diff(x), axis=-1)
+        mass = cdf[..., -1:].copy()
+        cdf = np.concatenate([np.zeros_like(mass), cdf / mass], axis=-1)
+        return x, cdf, (top + np.log(mass))[..., 0]
 
 
 def _rates(trials, categories):
@@ -193,21 +200,21 @@ def _rates(trials, categories):
     The weights are those of the density of c times its step; they lack the mass of the
     categories.
     """
-    value, times = _tally(trials)
-    if not len(value):
+    trials, times = np.unique(trials[trials > 0], return_counts=True)
+    if not len(trials):
         return np.zeros(1), np.zeros(1)
 
     def density(log_t):
         # Saddlepoint approximation with its second-order term: c is the mean of the law that
         # is tilted by exp(-c t).
         t = np.exp(log_t)
-        k0 = _summed(lambda n: special.gammaln(t) - special.gammaln(t + n), value, times)
 
-        def psi(order):
-            return _summed(lambda n: special.polygamma(order, t + n) - special.polygamma(order, t),
-                           value, times)
+        def risen(function):
+            return sum(n * (function(t + v) - function(t)) for v, n in zip(trials, times))
 
-        rate, k2, k3, k4 = psi(0), -psi(1), psi(2), -psi(3)
+        k0 = -risen(special.gammaln)
+        rate, k2, k3, k4 = (sign * risen(partial(special.polygamma, order))
+                            for order, sign in enumerate((1, -1, 1, -1)))
         second = 1 + k4 / k2**2 / 8 - 5 * k3**2 / k2**3 / 24
         # The step of c is k2 dt, and dt = t d(log t).
         return rate, k0 + t * rate + np.log(k2) / 2 + log_t + np.log(second)
@@ -215,23 +222,12 @@ def _rates(trials, categories):
     log_t = np.linspace(-25, 25, 51)
     while True:
         rate, log_p = density(log_t)
-        log_p = log_p + sum(category.peak(rate)[2] for category in categories)
+        log_p = log_p + categories.peak(rate)[2].sum(axis=0)
         inside = np.nonzero(log_p > log_p.max() - 18)[0]
         first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(log_t) - 1)
         log_t = np.linspace(log_t[first], log_t[last], RATES)
         if len(inside) > RATES / 4 or log_t[-1] - log_t[0] < 1e-6:
             return density(log_t)
-
-
-def _tally(counts):
-    """Distinct counts above 0, and how often each occurs."""
-    value, times = np.unique(counts[counts > 0], return_counts=True)
-    return value.astype(float), times.astype(float)
-
-
-def _summed(term, values, times):
-    """Sum of the terms of all values: one array at a time, so that memory stays small."""
-    return sum((n * term(v) for v, n in zip(values, times)), 0.0)
 
 
 @cache
