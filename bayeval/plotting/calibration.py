@@ -158,7 +158,7 @@ def forest(models, truth, intervals, *, low=None, ax=None):
     models : sequence of str
     truth : array_like, shape (L,)
     intervals : dict
-        Name to a pair: posterior means and the `Interval` of L models.
+        Name to the posterior means, low ends and high ends of L models.
     low : float, optional
         Lower end of the axis; intervals may go on beyond it.
     ax : matplotlib.axes.Axes, optional
@@ -171,10 +171,10 @@ def forest(models, truth, intervals, *, low=None, ax=None):
     rows = np.arange(len(order))
     ax = axes(ax, figsize=(4.8, 0.36 * len(order) + 1.1))
     gap = 0.44 / len(intervals)
-    for i, (name, (mean, interval)) in enumerate(intervals.items()):
+    for i, (name, (mean, left, right)) in enumerate(intervals.items()):
         y = rows + (i - (len(intervals) - 1) / 2) * gap
         color, marker = ((ORANGE, "s"), (BLUE, "o"), (GREEN, "^"))[i]
-        ax.hlines(y, interval.low[order], interval.high[order], color=color, lw=2.4)
+        ax.hlines(y, left[order], right[order], color=color, lw=2.4)
         ax.plot(mean[order], y, marker, color=color, ms=4.5, label=name)
     ax.plot(np.asarray(truth)[order], rows, "|", color="black", ms=15, mew=1.6, label="truth")
     ax.set_xscale("log")
