@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from bayeval import betabinomial as bb
+from bayeval._bent import mean_pass_at_k
 
 # Where the maximum over (log a, log b) is looked for, and where the first fits are.
 LOG_BOX = -14.0, 14.0
@@ -108,7 +110,7 @@ def mle(s, n):
 
     for weight in (1.0, 0.5, 0.0):
         start = bb.mle(s, n, weights=np.where(s > 0, 1.0, weight), bounds=START_BOX)
-        fit = optimize.minimize(loss, np.log([start.a, start.b]), jac=True, method="L-BFGS-B",
+        fit = scipy.optimize.minimize(loss, np.log([start.a, start.b]), jac=True, method="L-BFGS-B",
                                 bounds=[LOG_BOX] * 2, options={"ftol": 1e-13, "gtol": 1e-8})
         if choose - fit.fun > best.loglik + 1e-9:
             a, b = np.exp(fit.x)
@@ -124,7 +126,8 @@ def _best_share(z, counts):
     c, solved = counts.count0, counts.count.sum()
 
     def slope(w):
-        return c @ ((1 - z) / (w + (1 - w) * z)) - solved / (1 - w)
+        with np.errstate(over="ignore"):  # infinite is as good as huge
+            return c @ ((1 - z) / (w + (1 - w) * z)) - solved / (1 - w)
 
     if z.min() > 0 and slope(0.0) <= 0:
         return 0.0
@@ -132,7 +135,7 @@ def _best_share(z, counts):
         share = c[0] / (c[0] + solved)
         return (share - z[0]) / (1 - z[0])
     # The slope falls from above 0 to minus infinity.
-    return optimize.brentq(slope, 1e-300, 1 - 1e-12)
+    return scipy.optimize.brentq(slope, 1e-300, 1 - 1e-12)
 
 
 # -- the posterior --------------------------------------------------------------------------
@@ -150,7 +153,10 @@ class ZeroInflatedQuadrature:
         Nodes of w.
     share_weights : ndarray, shape (J, I, W)
         Posterior weights of w at every node of (a, b); they sum to 1 over the last axis.
+    s, n : ndarray, shape (M,)
+        Successes and attempts.
     counts : Counts
+        The same.
     plain : float
         Marginal likelihood of the model without inflation, in units of that of this model.
     """
@@ -158,6 +164,8 @@ class ZeroInflatedQuadrature:
     grid: bb.Quadrature
     share: np.ndarray
     share_weights: np.ndarray
+    s: np.ndarray
+    n: np.ndarray
     counts: Counts
     plain: float
 
@@ -205,6 +213,22 @@ class ZeroInflatedQuadrature:
     def _mixture(self, mean, var):
         mixture = self.grid.mixture(mean[:, None], var[:, None])
         return bb.BetaMixture(*(x[0] for x in (mixture.weights, mixture.a, mixture.b)))
+
+    def draws(self, k, size, rng, *, population=False):
+        """Draws of Pass@k, shape (K, size)."""
+        node = rng.choice(self.grid.weights.size, size, p=self.grid.weights.ravel())
+        a, b = self.grid.a.ravel()[node], self.grid.b.ravel()[node]
+        edges = np.cumsum(self.share_weights.reshape(-1, len(self.share))[node], axis=1)
+        w = self.share[(edges < rng.random((size, 1)) * edges[:, -1:]).sum(axis=1)]
+        if population:
+            return (1 - w) * -np.expm1(bb._log_failure(a, b, k[:, None]))
+        a, b, w = a[:, None], b[:, None], w[:, None]
+        p = rng.beta(a + self.s, b + (self.n - self.s))
+        unsolved = self.s == 0
+        n0, back = np.unique(self.n[unsolved], return_inverse=True)
+        zero = (1 - w) * np.exp(bb._log_failure(a, b, n0.astype(float)))[:, back]
+        p[:, unsolved] *= rng.random(zero.shape) * (w + zero) < zero
+        return mean_pass_at_k(p, k)
 
 
 def _failure(a, b, k):
@@ -258,5 +282,5 @@ def quadrature(s, n, *, hyperprior=bb.HYPERPRIOR, refine=1):
     at_zero = sum(count * bb._log_failure(grid.a[0], grid.b[0], float(n0))
                   for n0, count in zip(counts.n0, counts.count0))
     density = np.exp(at_zero - special.logsumexp(by_share, axis=-1))
-    return ZeroInflatedQuadrature(grid, share, special.softmax(by_share, axis=-1), counts,
-                                  float((weights[0] * density).sum()))
+    return ZeroInflatedQuadrature(grid, share, special.softmax(by_share, axis=-1), s, n,
+                                  counts, float((weights[0] * density).sum()))

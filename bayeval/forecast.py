@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from scipy import special
 
-from bayeval import _baselines, _zeroinflated
+from bayeval import _baselines, _bent, _zeroinflated
 from bayeval import _validate as check
 from bayeval import betabinomial as bb
-from bayeval.distribution import Estimate, Interval, Law
+from bayeval.distribution import Estimate, laws_of_mixtures
+from bayeval.mixture import BetaMixture
 
-#: The published box of the beta-binomial fit, for both parameters.
-BOX = (0.01, 100.0)
 # Warn below this many questions with a success, and beyond this multiple of the attempts.
 FEW_SOLVED = 5
 FAR = 100
@@ -25,7 +23,7 @@ CHUNK = 1 << 22
 POSTERIOR_METHODS = ("bayes", "zero-inflated", "averaged")
 _POINT_METHODS = {
     "mle": lambda s, n, k: bb.mle(s, n).pass_at_k(k),
-    "mle-boxed": lambda s, n, k: bb.mle(s, n, bounds=BOX, start=(0.5, 3.5)).pass_at_k(k),
+    "mle-boxed": lambda s, n, k: bb.mle(s, n, bounds=_baselines.BOX).pass_at_k(k),
     "zero-inflated-mle": lambda s, n, k: _zeroinflated.mle(s, n).pass_at_k(k),
     "discretized-beta": _baselines.discretized_beta,
     "discretized-beta-matched":
@@ -40,11 +38,12 @@ class ForecastWarning(UserWarning):
     """The counts say little about the Pass@k that is asked for."""
 
 
-def forecast(o, k, *, method="bayes"):
+def forecast(o, k, *, method="bayes", allowance=2.0):
     r"""Forecast of Pass@k for any k, also far beyond the attempts made.
 
     The default takes every question's success chance for a draw from Beta(a, b), gives (a, b) the
-    package's hyperprior, and integrates both out by quadrature.
+    package's hyperprior, integrates both out by quadrature, and allows for a law that is not
+    quite a beta where nothing was seen.
 
     Parameters
     ----------
@@ -71,6 +70,11 @@ def forecast(o, k, *, method="bayes"):
           published grid; ``"discretized-beta-matched"``: on a grid that fits n;
         - ``"power-law"``: least squares of -log Pass@j on log j, as published;
         - ``"plug-in"``: 1 - mean (1 - s/n)^k.
+    allowance : float, default 2
+        For the beta-binomial model, also within the average: the exponent a of the questions
+        without a success is divided by this factor, kept, or multiplied by it, with chances 1/6,
+        2/3 and 1/6. With 1 the forecast is that of
+        ``bayeval.posterior(o, prior="learned").pass_at_k(k)``.
 
     Returns
     -------
@@ -86,11 +90,16 @@ def forecast(o, k, *, method="bayes"):
     Raises
     ------
     ValueError
-        If `o` is not binary, `k` is not a whole number from 1 to 1e9, `method` is unknown, or
-        the method needs more attempts than a question has.
+        If `o` is not binary, `k` is not a whole number from 1 to 1e9, `method` is unknown,
+        `allowance` is below 1, or the method needs more attempts than a question has.
 
     Notes
     -----
+    The exponent of the failure probability, which falls like :math:`k^{-a}`, is learned from the
+    questions that were solved. What counts beyond the attempts are chances below 1/n, where a
+    beta law is a guess. Without the allowance 90% intervals for recorded evaluations hold the
+    truth less often than they say, the less the more attempts were made.
+
     The fits by maximum likelihood forecast the expectation for a new question,
     :math:`1 - B(a, b + k) / B(a, b)`, and use it for these questions too, as published. So do
     the other point forecasts except the plug-in, which is about these questions only.
@@ -111,10 +120,10 @@ def forecast(o, k, *, method="bayes"):
     >>> import bayeval as bv
     >>> o = bv.Outcomes.from_counts([0, 0, 1, 0, 9, 0, 2, 1, 0, 4], 10)
     >>> f = bv.forecast(o, [10, 100])
-    >>> f.mean.round(1)
-    array([0.5, 0.7])
-    >>> f.interval(0.9).low.round(1)
-    array([0.4, 0.5])
+    >>> f.mean.round(2)
+    array([0.48, 0.73])
+    >>> f.interval(0.9).low.round(2)
+    array([0.35, 0.5 ])
     >>> bv.forecast(o, [10, 100], method="mle").mean.round(3)
     array([0.48 , 0.705])
     """
@@ -124,20 +133,24 @@ def forecast(o, k, *, method="bayes"):
     if ks.max() > 10**9:
         raise ValueError(f"k must be at most 1e9; found {ks.max()}")
     check.choice("method", method, METHODS)
+    allowance = check.number("allowance", allowance, low=1)
     _warn(o, s, n, ks.max())
-    if method in _POINT_METHODS:
-        point = _POINT_METHODS[method]
-        rows = [point(s_l, n_l, np.atleast_1d(ks).astype(float))
-                for s_l, n_l in zip(s, n, strict=True)]
-        mean = _shape(o, ks, np.array(rows))
-        return Forecast(mean=mean, sd=np.full(np.shape(mean), np.nan)[()], laws=None, sampler=None,
-                        models=o.models, k=ks[()], method=method)
-    return _from_posterior(o, ks, method, _posteriors(s, n, method))
+    if method in POSTERIOR_METHODS:
+        return _from_posteriors(o, ks, method, _posteriors(s, n, method, allowance))
+    point = _POINT_METHODS[method]
+    rows = np.array([point(s_l, n_l, np.atleast_1d(ks).astype(float))
+                     for s_l, n_l in zip(s, n, strict=True)])
+    mean = o.per_model(rows if ks.ndim else rows[:, 0])
+    return Forecast(mean=mean, sd=np.full(np.shape(mean), np.nan)[()], laws=None, sampler=None,
+                    models=o.models, k=ks[()], method=method)
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast(Estimate):
     """Forecast of Pass@k; made by `forecast`.
+
+    Its ``population`` is the forecast for the population that these questions were drawn from.
+    A point forecast does not tell the two apart.
 
     Attributes
     ----------
@@ -152,71 +165,25 @@ class Forecast(Estimate):
 
     k: int | np.ndarray = 1
     method: str = "bayes"
-    mixture: bb.BetaMixture | None = field(default=None, repr=False)
-    other: callable = field(default=None, repr=False)
-
-    @cached_property
-    def population(self):
-        """The same forecast for the population of questions these were drawn from.
-
-        A point forecast is its own: it does not tell the two apart.
-        """
-        return self.other() if self.other else self
 
     def interval(self, probability=0.95, *, kind="equal-tailed"):
-        """Credible interval.
-
-        Parameters
-        ----------
-        probability : float, default 0.95
-        kind : {"equal-tailed", "hdi", "normal"}
-
-        Returns
-        -------
-        Interval
-
-        Raises
-        ------
-        ValueError
-            If the method makes point forecasts only.
+        """Credible interval, as `Estimate.interval`; a point forecast raises a ValueError.
 
         Examples
         --------
         >>> import bayeval as bv
-        >>> f = bv.forecast(bv.Outcomes.from_counts([3, 1, 4, 1, 5], 8), 100)
-        >>> i = f.interval(0.9)
+        >>> o = bv.Outcomes.from_counts([0, 0, 1, 0, 9, 0, 2, 1, 0, 4], 10)
+        >>> i = bv.forecast(o, 100).interval(0.9)
         >>> round(i.low, 1), round(i.high, 1), i.kind
-        (1.0, 1.0, 'equal-tailed')
+        (0.5, 0.9, 'equal-tailed')
         """
         self._needs_posterior("interval")
-        probability = check.probability("probability", probability)
-        if kind != "equal-tailed":
-            return super().interval(probability, kind=kind)
-        tail = (1 - probability) / 2
-        ends = self.mixture.ppf(np.array([tail, 1 - tail]))
-        shape = np.shape(self.mean)
-        low, high = (x.reshape(shape) if shape else x.item() for x in (ends[..., 0], ends[..., 1]))
-        return Interval(low, high, probability, kind)
+        return super().interval(probability, kind=kind)
 
     def draws(self, n=1000, *, rng=None):
-        """Independent draws; those of different k belong together, so that curves are smooth.
+        """Independent draws, as `Estimate.draws`; a point forecast raises a ValueError.
 
-        Parameters
-        ----------
-        n : int
-            Draws.
-        rng : optional
-            Anything that `numpy.random.default_rng` takes.
-
-        Returns
-        -------
-        ndarray
-            Shape ``mean.shape + (n,)``.
-
-        Raises
-        ------
-        ValueError
-            If the method makes point forecasts only.
+        Draws of different k belong together, so that curves are smooth.
 
         Examples
         --------
@@ -229,7 +196,7 @@ class Forecast(Estimate):
         return super().draws(n, rng=rng)
 
     def _needs_posterior(self, what):
-        if self.mixture is None:
+        if self.sampler is None:
             raise ValueError(f"method={self.method!r} makes point forecasts without {what}; those "
                              f"with it are {', '.join(map(repr, POSTERIOR_METHODS))}")
 
@@ -237,118 +204,56 @@ class Forecast(Estimate):
 # -- the posterior methods ------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One model of the success chances, fitted to the counts of one language model."""
-
-    probability: float
-    fit: bb.Quadrature | _zeroinflated.ZeroInflatedQuadrature
-    s: np.ndarray
-    n: np.ndarray
-
-    def mixture(self, k, population):
-        f = self.fit.population_pass_at_k(k) if population else self.fit.pass_at_k(k)
-        return f.weights * self.probability, f.a, f.b
-
-    def draws(self, k, population, size, rng):
-        """Draws of Pass@k, shape (K, size)."""
-        inflated = isinstance(self.fit, _zeroinflated.ZeroInflatedQuadrature)
-        grid = self.fit.grid if inflated else self.fit
-        node = rng.choice(grid.weights.size, size, p=grid.weights.ravel())
-        a, b = grid.a.ravel()[node], grid.b.ravel()[node]
-        impossible = np.zeros(size)
-        if inflated:
-            edges = np.cumsum(self.fit.share_weights.reshape(-1, len(self.fit.share))[node], axis=1)
-            pick = (edges < rng.random((size, 1)) * edges[:, -1:]).sum(axis=1)
-            impossible = self.fit.share[pick]
-        if population:
-            return (1 - impossible) * -np.expm1(bb._log_failure(a, b, k[:, None]))
-        p = rng.beta(a[:, None] + self.s, b[:, None] + (self.n - self.s))
-        if inflated:
-            unsolved = self.s == 0
-            n0, back = np.unique(self.n[unsolved], return_inverse=True)
-            zero = np.exp(bb._log_failure(a[:, None], b[:, None], n0.astype(float)))[:, back]
-            w = impossible[:, None]
-            p[:, unsolved] *= rng.random(zero.shape) * (w + (1 - w) * zero) < (1 - w) * zero
-        with np.errstate(divide="ignore"):
-            log_q = np.log1p(-p)
-        return np.stack([-np.expm1(k_i * log_q).mean(axis=1) for k_i in k])
+def _posteriors(s, n, method, allowance):
+    """For every language model its models of the success chances, with their probabilities."""
+    fits = bb.quadrature(s, n) if method != "zero-inflated" else None
+    models = []
+    for l, (s_l, n_l) in enumerate(zip(s, n, strict=True)):
+        parts = []
+        if fits:
+            grid = bb.Quadrature(fits.eta[l:l + 1], fits.lam[l:l + 1], fits.weights[l:l + 1],
+                                 bb._Pairs.of(s_l, n_l))
+            parts.append((1.0, _bent.BentQuadrature(grid, s_l, n_l, allowance)))
+        if method != "bayes":
+            parts.append((1.0, _zeroinflated.quadrature(s_l, n_l)))
+        if method == "averaged":
+            plain = parts[1][1].plain
+            parts = list(zip((plain / (1 + plain), 1 / (1 + plain)), (p for _, p in parts)))
+        models.append(parts)
+    return models
 
 
-def _posteriors(s, n, method):
-    """For every language model the list of its parts."""
-    plain = inflated = [None] * len(s)
-    if method != "zero-inflated":
-        plain = list(_one_by_one(bb.quadrature(s, n), s, n))
-    if method != "bayes":
-        inflated = [_zeroinflated.quadrature(s_l, n_l) for s_l, n_l in zip(s, n, strict=True)]
-    parts = []
-    for s_l, n_l, p, z in zip(s, n, plain, inflated, strict=True):
-        share = 1.0 if z is None else 0.0 if p is None else z.plain / (1 + z.plain)
-        parts.append([_Part(probability, fit, s_l, n_l)
-                      for probability, fit in ((share, p), (1 - share, z)) if fit is not None])
-    return parts
-
-
-def _one_by_one(q, s, n):
-    """The posterior of several models as one of each, on its own counts."""
-    for i in range(len(q.weights)):
-        yield bb.Quadrature(q.eta[i:i + 1], q.lam[i:i + 1], q.weights[i:i + 1],
-                            bb._Pairs.of(s[i], n[i]))
-
-
-def _from_posterior(o, k, method, posteriors, population=False):
+def _from_posteriors(o, k, method, models, population=False):
     ks = np.atleast_1d(k).astype(float)
-    rows = []
-    for parts in posteriors:
-        pieces = [part.mixture(ks, population) for part in parts]
-        rows.append([np.concatenate([x.reshape(len(ks), -1) for x in piece], axis=-1)
-                     for piece in zip(*pieces, strict=True)])
-    mixture = bb.BetaMixture(*(_stack(x, mode) for x, mode in zip(
-        zip(*rows, strict=True), ("constant", "edge", "edge"), strict=True)))
+
+    def mixture_of(parts):
+        laws = [(part.population_pass_at_k if population else part.pass_at_k)(ks)
+                for _, part in parts]
+        weights = [probability * law.weights for (probability, _), law in zip(parts, laws)]
+        return [np.concatenate(x, axis=-1)
+                for x in (weights, [law.a for law in laws], [law.b for law in laws])]
+
+    mixture = BetaMixture(*map(np.stack, zip(*map(mixture_of, models), strict=True)))
+
+    def shape(x):
+        return o.per_model(x if k.ndim else x[:, 0])
 
     def sampler(size, rng):
-        out = np.empty((len(posteriors), len(ks), size))
+        out = np.empty((len(models), len(ks), size))
         step = max(1, CHUNK // o.n_questions)
-        for row, parts in zip(out, posteriors, strict=True):
-            split = rng.multinomial(size, [part.probability for part in parts])
-            blocks = [part.draws(ks, population, min(step, count - start), rng)
-                      for part, count in zip(parts, split, strict=True)
+        for row, parts in zip(out, models, strict=True):
+            split = rng.multinomial(size, [probability for probability, _ in parts])
+            blocks = [part.draws(ks, min(step, count - start), rng, population=population)
+                      for (_, part), count in zip(parts, split, strict=True)
                       for start in range(0, count, step)]
             row[:] = rng.permutation(np.concatenate(blocks, axis=1), axis=1)
-        return o.per_model(out if k.ndim else out[:, 0])
+        return shape(out)
 
-    def other():
-        return _from_posterior(o, k, method, posteriors, population=True)
-
-    return Forecast(mean=_shape(o, k, mixture.mean), sd=_shape(o, k, mixture.sd),
-                    laws=lambda: _laws(mixture), sampler=sampler, models=o.models,
-                    k=k[()], method=method, mixture=mixture, other=None if population else other)
-
-
-def _stack(rows, mode):
-    """Stack arrays of shape (K, C) with different C, padded at the end."""
-    width = max(x.shape[-1] for x in rows)
-    return np.stack([np.pad(x, ((0, 0), (0, width - x.shape[-1])), mode=mode) for x in rows])
-
-
-def _laws(mixture):
-    """Each mixture as a `Law` on a grid: dense at the ends too, where Pass@k piles up."""
-    ends = mixture.ppf(np.array([1e-5, 1 - 1e-5])).reshape(-1, 2)
-    laws = []
-    for (low, high), *parts in zip(ends, *(x.reshape(-1, x.shape[-1]) for x in (
-            mixture.weights, mixture.a, mixture.b)), strict=True):
-        x = special.expit(np.linspace(*special.logit(np.clip([low, high], 1e-300, 1 - 1e-16)),
-                                      401))
-        cdf = bb.BetaMixture(*(np.broadcast_to(p, (len(x), len(p))) for p in parts)).cdf(x)
-        laws.append(Law(np.concatenate([[0.0], x, [1.0]]), np.concatenate([[0.0], cdf, [1.0]])))
-    return laws
-
-
-def _shape(o, k, values):
-    """(L, K) values in the shape that the caller asked for."""
-    values = values if k.ndim else values[:, 0]
-    return o.per_model(values)
+    return Forecast(mean=shape(mixture.mean), sd=shape(mixture.sd),
+                    laws=cache(lambda: laws_of_mixtures(mixture)), sampler=sampler,
+                    models=o.models, ppf=lambda q: shape(mixture.ppf(q)), k=k[()], method=method,
+                    other=None if population else
+                    cache(lambda: _from_posteriors(o, k, method, models, population=True)))
 
 
 # -- warnings -------------------------------------------------------------------------------
