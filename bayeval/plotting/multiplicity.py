@@ -35,6 +35,7 @@ def claims_map(claims, *, ax=None):
     level = np.full((L, L), len(claims))
     for step, claimed in reversed(list(enumerate(claims.values()))):
         level[claimed] = step
+    level = np.minimum(level, level.T)  # scores and probabilities may order a pair differently
     shown = np.ma.masked_where(np.tril(np.ones((L, L), dtype=bool)), level)
     colors = [*STEPS[:len(claims) - 1], STEPS[-1], UNCLAIMED]
     ax.imshow(shown, cmap=ListedColormap(colors), vmin=-0.5, vmax=len(claims) + 0.5,
