@@ -251,9 +251,9 @@ def pilot_then_allocate(o, k, budget, *, pilot, replicates=None, replace=False, 
 class _Pool:
     """The attempts that a replay can draw: s right among n, shape (rows, M)."""
 
-    def __init__(self, s, n, rate, budget, labels, o, rng):
+    def __init__(self, s, n, rate, budget, labels, single, questions, rng):
         self.s, self.n, self.rate, self.budget = s, n, rate, budget
-        self.labels, self.o, self.rng = labels, o, rng
+        self.labels, self.single, self.questions, self.rng = labels, single, questions, rng
 
     @classmethod
     def of(cls, o, budget, replicates, replace, rng):
@@ -273,12 +273,12 @@ class _Pool:
             raise ValueError(f"budget must be at most the {n.sum(axis=1).min()} attempts recorded "
                              f"(or give replace=True); found {budget}")
         return cls(np.repeat(s, copies, axis=0), np.repeat(n, copies, axis=0), rate, budget, labels,
-                   o, check.generator(rng))
+                   o.single and replicates is None, o.questions, check.generator(rng))
 
     def outcomes(self, right, tried):
-        single = self.o.single and len(right) == 1
-        return Outcomes.from_counts(right[0] if single else right, tried[0] if single else tried,
-                                    models=self.labels, questions=self.o.questions)
+        if self.single:
+            right, tried = right[0], tried[0]
+        return Outcomes.from_counts(right, tried, models=self.labels, questions=self.questions)
 
     def even(self, budget):
         """Equal attempts with the remainder at random, within what is recorded."""
@@ -343,9 +343,9 @@ def _limit(name, x, shape):
 
 def _apportion(log_weight, budget, low, high):
     """Whole numbers from `low` to `high` near exp(log_weight), scaled so that rows add up."""
-    top = log_weight.max(axis=1, keepdims=True)
+    top = np.maximum(log_weight.max(axis=1, keepdims=True), -1e300)
     # A question of weight 0 gets attempts only where all others are full.
-    log_weight = np.where(np.isfinite(top), np.maximum(log_weight - top, -40.0), 0.0)
+    log_weight = np.maximum(log_weight - top, -40.0)
     left, right = np.full((len(low), 1), -1.0), np.full((len(low), 1), 90.0)
     for _ in range(60):
         scale = (left + right) / 2
