@@ -7,9 +7,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PORT ?= 8000
 
-# PyTensor compiles with numba, never with a C compiler: the same on every machine.
-export PYTENSOR_FLAGS := cxx=,linker=numba
-
 # Compiled modules are kept: without them, each start of Python compiles anew what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -1,4 +1,4 @@
-"""What all tests share: the built book, and PyTensor without a C compiler."""
+"""What all tests share: the environment, the built book, small books to build."""
 
 import os
 import shutil
@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-# Before anything imports PyTensor; the Makefile sets the same for the book.
-os.environ.setdefault("PYTENSOR_FLAGS", "cxx=,linker=numba")
+# Before anything imports PyTensor, which compiles with numba and without a C compiler as for the
+# book. What programs keep for the next time stays in the project.
+KEEP = Path(sys.prefix) / "cache"
+os.environ["PYTENSOR_FLAGS"] = f"cxx=,linker=numba,base_compiledir={KEEP / 'pytensor'}"
+os.environ["XDG_CACHE_HOME"] = str(KEEP)
+os.environ["MPLCONFIGDIR"] = str(KEEP / "matplotlib")
+os.environ["IPYTHONDIR"] = str(KEEP / "ipython")
 os.environ.setdefault("MPLBACKEND", "agg")
 
 ROOT = Path(__file__).resolve().parent.parent

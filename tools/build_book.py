@@ -50,14 +50,32 @@ def drop_stale_cache(fresh):
     stamp.write_text(key)
 
 
+def environment():
+    """What the pages run in; what their programs keep for the next time stays in the project."""
+    keep = Path(sys.prefix) / "cache"
+    result = {
+        **os.environ,
+        "XDG_CACHE_HOME": str(keep),
+        "MPLCONFIGDIR": str(keep / "matplotlib"),
+        "IPYTHONDIR": str(keep / "ipython"),
+        "PYTENSOR_FLAGS": f"cxx=,linker=numba,base_compiledir={keep / 'pytensor'}",
+        # ArviZ announces its next version once a day, and a warning fails the build.
+        "PYTHONWARNINGS": "ignore::FutureWarning:arviz",
+    }
+    if not any(keep.glob("matplotlib/fontlist*")):
+        # On a slow machine matplotlib says on its error stream that it looks for fonts.
+        command = [sys.executable, "-c", "import matplotlib.font_manager"]
+        subprocess.run(command, env=result, capture_output=True, check=True)
+    return result
+
+
 def jupyter_book(*options, chapter="", **kwargs):
     program = Path(sys.executable).with_name("jupyter-book")
-    environment = {**os.environ, "BOOK_KEEP_GOING": "1", "BOOK_CHAPTER": chapter}
     # Jupyter Book greets on stdout; warnings and our progress come on stderr.
     return subprocess.run(
         [program, "build", ROOT, "-q", *options],
         stdout=subprocess.DEVNULL,
-        env=environment,
+        env={**environment(), "BOOK_KEEP_GOING": "1", "BOOK_CHAPTER": chapter},
         cwd=ROOT,
         **kwargs,
     )
