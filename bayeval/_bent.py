@@ -59,10 +59,11 @@ class BentQuadrature:
             """Mean and variance of the sum of Pass@k over the questions `at`."""
             mean, var = np.zeros((2, *np.broadcast_shapes(k.shape, a.shape)))
             for s, n, count in zip(pairs.s[at], pairs.n[at], pairs.count[0, at]):
-                log_failure = bb._log_failure(a * factor + s, b + (n - s), k)
-                twice = bb._log_failure(a * factor + s, b + (n - s), 2 * k)
-                mean -= count * np.expm1(log_failure)
-                var += count * (np.exp(twice) - np.exp(2 * log_failure))
+                x, y = a * factor + s, b + (n - s)
+                top = bb._log_rising(y, x)
+                once, twice = top - bb._log_rising(y + k, x), top - bb._log_rising(y + 2 * k, x)
+                mean -= count * np.expm1(once)
+                var += count * (np.exp(twice) - np.exp(2 * once))
             return np.array([mean, var])
 
         rest, questions = total(~bent, 1.0), pairs.count.sum()
