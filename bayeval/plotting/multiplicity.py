@@ -105,7 +105,7 @@ def rank_heat(table, summary, *, rows=25, ax=None):
     """
     summary = summary.iloc[:rows]
     last = int(summary["rank_high"].max())
-    ax = axes(ax, figsize=(5.4, 0.22 * len(summary) + 1.2))
+    ax = axes(ax, figsize=(4.5, 0.2 * len(summary) + 1.8))
     P = table.loc[summary.index].to_numpy()[:, :last]
     image = ax.imshow(P, cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto",
                       extent=(0.5, last + 0.5, len(P) + 0.5, 0.5), interpolation="nearest")
@@ -118,9 +118,10 @@ def rank_heat(table, summary, *, rows=25, ax=None):
     ax.set_yticklabels(summary.index, fontsize=8.5)
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False)
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, pad=0.02, ticks=[0, 0.05, 0.2, 0.5, 1])
-    bar.ax.tick_params(labelsize=8.5)
-    bar.set_label("probability", fontsize=9)
+    bar = ax.figure.colorbar(image, ax=ax, location="bottom", aspect=30, pad=0.02,
+                             ticks=[0, 0.05, 0.2, 0.5, 1], format="{x:g}")
+    bar.ax.tick_params(labelsize=9)
+    bar.set_label("probability", fontsize=9.5)
     ax.legend(loc="upper right")
     return ax
 
