@@ -21,14 +21,15 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy import special
 
+from bayeval import _validate as check
 from bayeval.mixture import BetaMixture
 
 # Nodes whose density is below exp(-CUT) of the largest are outside the grid.
 CUT = 18.0
 # Rows (lambda) and columns (eta) of the final grid, less one.
 SIZE = 24, 64
-# Components of a mixture lighter than this are dropped.
-LIGHT = 1e-8
+# Components of a mixture lighter than this share of the average one are dropped.
+LIGHT = 1e-7
 # The widest grid looked at, in (lambda, eta); it holds every posterior of a sane hyperprior.
 DOMAIN = (-16.0, 20.0), (-24.0, 24.0)
 
@@ -53,24 +54,26 @@ def logpmf(s, n, a, b):
     Returns
     -------
     float or ndarray
-        Minus infinity outside 0 <= s <= n.
+        Minus infinity outside s = 0, 1, ..., n.
 
     Raises
     ------
     ValueError
-        If `a` or `b` is not positive and finite.
+        If `a` or `b` is not positive and finite, or `s` or `n` is missing.
 
     Examples
     --------
     >>> round(float(logpmf(2, 4, 1, 1)), 6)     # uniform on 0..4
     -1.609438
     """
-    s, n, a, b = (np.asarray(x, dtype=float) for x in (s, n, a, b))
+    s, n, a, b = (check.reals(name, x) for name, x in zip("snab", (s, n, a, b)))
     for name, x in (("a", a), ("b", b)):
         if not (np.isfinite(x) & (x > 0)).all():
             raise ValueError(f"{name} must be positive and finite; found {x}")
+    if np.isnan(s).any() or not (np.isfinite(n) & (n >= 0)).all():
+        raise ValueError("s and n must be counts; found NaN, or n negative or infinite")
     f, t = n - s, a + b
-    inside = (s >= 0) & (f >= 0)
+    inside = (s >= 0) & (f >= 0) & (s == np.rint(s)) & (n == np.rint(n))
     s, f = np.where(inside, s, 0), np.where(inside, f, 0)
     n = s + f
     # Expected a, b, s, f when both parts share the pooled proportion (a + s) / (t + n).
@@ -83,6 +86,13 @@ def logpmf(s, n, a, b):
     ratio = np.log1p(n / t) - np.log1p(s / a) - np.log1p(f / b)
     out = np.where(inside, remainder - deviance + ratio, -np.inf)
     return out[()]
+
+
+def _log_choose(s, f):
+    """Log of the binomial coefficient (s + f)! / (s! f!)."""
+    n = np.maximum(s + f, 1)
+    return (_stirling(s + f) - _stirling(s) - _stirling(f)
+            - special.xlogy(s, s / n) - special.xlogy(f, f / n))
 
 
 def _stirling(x):
@@ -137,6 +147,13 @@ def _log_failure(a, b, k):
     return _log_rising(b, a) - _log_rising(b + k, a)
 
 
+def _numbers_of_attempts(k):
+    k = check.reals("k", k)
+    if k.ndim > 1 or not (np.isfinite(k) & (k >= 0)).all():
+        raise ValueError(f"k must be a number of attempts >= 0, or a list of them; found {k}")
+    return k
+
+
 # -- counts ---------------------------------------------------------------------------------
 
 
@@ -150,7 +167,11 @@ class _Pairs:
 
     @classmethod
     def of(cls, s, n, weights=None):
-        s, n = np.broadcast_arrays(np.asarray(s, dtype=np.int64), np.asarray(n, dtype=np.int64))
+        s, n = check.counts("s", s), check.counts("n", n)
+        try:
+            s, n = np.broadcast_arrays(s, n)
+        except ValueError:
+            raise ValueError(f"n of shape {n.shape} does not fit s of shape {s.shape}") from None
         if s.ndim not in (1, 2) or s.size == 0:
             raise ValueError("s and n must have shape (M,) or (L, M) with at least one question; "
                              f"found {s.shape}")
@@ -163,7 +184,10 @@ class _Pairs:
         width = len(code)
         index = index + width * np.arange(len(s))[:, None]
         if weights is not None:
-            weights = np.broadcast_to(np.asarray(weights, dtype=float), s.shape).ravel()
+            weights = check.reals("weights", weights)
+            if weights.shape != s.shape[1:] or not (np.isfinite(weights) & (weights >= 0)).all():
+                raise ValueError("weights must be finite numbers >= 0, one for each question; "
+                                 f"found shape {weights.shape}, least {weights.min():g}")
         count = np.bincount(index.ravel(), weights, width * len(s)).reshape(len(s), width)
         return cls(code % base, code // base, count.astype(float))
 
@@ -285,7 +309,7 @@ class Fit:
 
     def pass_at_k(self, k):
         """Pass@k of a new question, 1 - E(1 - p)^k; `k` a number or an array."""
-        k = np.asarray(k, dtype=float)
+        k = _numbers_of_attempts(k)
         if self.mean in (0, 1) or self.concentration == 0:
             return np.full(k.shape, self.mean)[()]
         if np.isinf(self.concentration):
@@ -315,6 +339,11 @@ def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
     -------
     Fit
 
+    Raises
+    ------
+    ValueError
+        If the counts do not fit each other, or bounds, start or weights are no such.
+
     Examples
     --------
     >>> fit = mle([0, 1, 4, 0], 4)
@@ -326,15 +355,19 @@ def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
     pairs = _Pairs.of(s, n, weights)
     if len(pairs.count) > 1:
         raise ValueError(f"s must have shape (M,): one model; found {len(pairs.count)} models")
+    for name, pair in (("bounds", bounds), ("start", start)):
+        if pair is not None and not (np.shape(pair) == (2,) and min(pair) > 0
+                                     and max(pair) < np.inf):
+            raise ValueError(f"{name} must be two positive numbers; found {pair!r}")
+    if bounds and not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be (low, high) with low < high; found {bounds!r}")
     s, n, w = pairs.s.astype(float), pairs.n.astype(float), pairs.count[0]
-    choose = w @ (-np.log1p(n) - special.betaln(s + 1, n - s + 1))
     limit = None if bounds else _limit(s, n, w, start)
     if limit is not None:
-        return Fit(*limit[:2], float(choose + limit[2]))
+        return Fit(*limit[:2], float(w @ _log_choose(s, n - s) + limit[2]))
     low, high = np.log(bounds) if bounds else (-30.0, 40.0)
-    u, v, loglik = _newton(pairs, np.log(start[0]), np.log(start[1]), low, high)
-    a, b = np.exp(u), np.exp(v)
-    return Fit(float(a / (a + b)), float(a + b), float(choose + loglik))
+    a, b = np.exp(_newton(pairs, np.log(start[0]), np.log(start[1]), low, high))
+    return Fit(float(a / (a + b)), float(a + b), float(w @ logpmf(s, n, a, b)))
 
 
 def _limit(s, n, w, start):
@@ -394,7 +427,7 @@ def _newton(pairs, u, v, low, high):
         u, v, best = nu, nv, max(best, new)
         if moved < 1e-9:
             break
-    return u, v, best
+    return u, v
 
 
 def _ascent(gu, gv, huu, hvv, huv):
@@ -498,19 +531,19 @@ class Quadrature:
 
     def population_pass_at_k(self, k):
         """Mean Pass@k of the population."""
-        k = np.asarray(k, dtype=float)[..., None, None, None]
+        k = _numbers_of_attempts(k)[..., None, None, None]
         mean = -np.expm1(_log_failure(self.a, self.b, k))
         return self.mixture(mean, np.zeros_like(mean))
 
     def population_pass_hat_k(self, k):
         """Mean Pass^k of the population."""
-        k = np.asarray(k, dtype=float)[..., None, None, None]
+        k = _numbers_of_attempts(k)[..., None, None, None]
         mean = np.exp(_log_failure(self.b, self.a, k))
         return self.mixture(mean, np.zeros_like(mean))
 
     def _failure_moments(self, k, a, b, s, f):
         """Mean and variance over nodes of the questions' mean (1 - p)^k, (K, L, J, I)."""
-        k = np.asarray(k, dtype=float)[..., None, None, None]
+        k = _numbers_of_attempts(k)[..., None, None, None]
         mean = var = 0.0
         # Several pairs at once, as long as what is computed stays in the processor's cache.
         step = max(1, (1 << 14) // (k.size * a.size))
@@ -536,7 +569,7 @@ class Quadrature:
             center = (self.weights * mean).sum(-1, keepdims=True) / self.weights.sum(
                 -1, keepdims=True)
             v = ((self.weights * (var + (mean - center) ** 2)) @ spread / w - (m - center) ** 2)
-        live = w > LIGHT
+        live = w > LIGHT / w[0].size
         m, v = np.where(live, m, 0.5), np.where(live, v, 0.01)
         w = np.broadcast_to(w * live, m.shape)
         w, m, v = (x.reshape(*x.shape[:-2], -1) for x in (w, m, v))
@@ -574,6 +607,11 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
     -------
     Quadrature
 
+    Raises
+    ------
+    ValueError
+        If `s` or `n` are no counts, do not fit each other, or s exceeds n somewhere.
+
     Examples
     --------
     >>> q = quadrature([0, 1, 4, 0, 2], 4)
@@ -581,8 +619,9 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
     >>> round(float(score.mean), 3), score.ppf([0.025, 0.975]).round(2)
     (0.352, array([0.2 , 0.52]))
     """
-    single = np.ndim(s) < 2 and np.ndim(n) < 2
+    refine = check.whole("refine", refine)
     pairs = _Pairs.of(s, n)
+    single = np.ndim(s) < 2 and np.ndim(n) < 2
 
     def target(eta, lam):
         log_a = lam - np.log1p(np.exp(-eta))
