@@ -133,7 +133,7 @@ def laws(panels, truth, *, axs=None):
     sequence of matplotlib.axes.Axes
     """
     if axs is None:
-        axs = axes(figsize=(6.4, 3.2), ncols=len(panels), sharey=True)
+        axs = axes(figsize=(5.6, 3.1), ncols=len(panels), sharey=True)
     for ax, (title, (x, draws)) in zip(axs, panels.items(), strict=True):
         ax.plot(x, draws.T, color=BLUE, lw=0.6, alpha=0.25)
         ax.plot([], [], color=BLUE, lw=1.2, label="learned")
@@ -236,7 +236,7 @@ def coverage_strips(table, order, *, nominal=0.95, axs=None):
     sequence of matplotlib.axes.Axes
     """
     if axs is None:
-        axs = axes(figsize=(6.2, 0.36 * len(order) + 1.3), ncols=2, sharey=True)
+        axs = axes(figsize=(5.4, 0.34 * len(order) + 1.2), ncols=2, sharey=True)
     spread = np.random.default_rng(0)
     for ax, estimand in zip(axs, ("questions", "population"), strict=True):
         part = table[table["estimand"] == estimand]
