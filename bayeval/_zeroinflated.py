@@ -270,7 +270,7 @@ def quadrature(s, n, *, hyperprior=bb.HYPERPRIOR, refine=1):
     def target(eta, lam):
         log_a, log_b = lam + special.log_expit(eta), lam + special.log_expit(-eta)
         a, b = np.exp(log_a), np.exp(log_b)
-        solved = pairs.loglik(a, b, a + b) if pairs else 0.0
+        solved = pairs.loglik(log_a, log_b, lam) if pairs else 0.0
         return (special.logsumexp(over_share(a, b), axis=-1) + solved
                 + hyperprior.logpdf(log_a, log_b))
 

@@ -16,7 +16,7 @@ the log concentration :math:`\lambda = \log(a + b)`. The map from (log a, log b)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -214,13 +214,13 @@ class _Pairs:
     def tables(self):
         return [_Table(*x) for x in (self.successes, self.failures, self.attempts)]
 
-    def loglik(self, a, b, t):
-        """Log-likelihood without binomial coefficients at nodes a, b, t = a + b.
+    def loglik(self, log_a, log_b, log_t):
+        """Log-likelihood without binomial coefficients at nodes log a, log b, log(a + b).
 
-        Nodes have shape (L or 1, ...), where t may have axes of length 1; the result (L, ...).
+        Nodes have shape (L or 1, ...), and some axes may have length 1; the result (L, ...).
         """
         of_a, of_b, of_t = self.tables
-        return of_a(np.log(a)) + of_b(np.log(b)) - of_t(np.log(t))
+        return of_a(log_a) + of_b(log_b) - of_t(log_t)
 
 
 class _Table:
@@ -246,17 +246,19 @@ class _Table:
                 at = rows[i:i + 8]
                 total += above[:, at] @ _log_rising(x + below[at, None], size or rise[at, None])
         # Newton's form: differences of order 0..5, each over its factorial.
-        self.terms = [total]
+        self.terms = np.zeros((6, *total.shape))
+        self.terms[0] = total
         for order in range(1, 6):
-            total = np.diff(total, append=0.0) / order
-            self.terms.append(total)
+            last, new = self.terms[order - 1], self.terms[order, :, :-1]
+            np.subtract(last[:, 1:], last[:, :-1], out=new)
+            new *= 1 / order
 
     def __call__(self, log_x):
         """Values at `log_x`, shape (L or 1, ...)."""
         place = (log_x - self.LOG_X[0]) / self.STEP
         first = place.astype(np.intp) - 2
         place -= first
-        models, width = self.terms[0].shape
+        _, models, width = self.terms.shape
         first = first + width * np.arange(models).reshape(-1, *[1] * (log_x.ndim - 1))
         total = self.terms[5].take(first)
         for order in range(4, -1, -1):
@@ -561,16 +563,16 @@ class Quadrature:
 
     def mixture(self, mean, var):
         """Blend neighboring nodes of one lambda: smooth pieces with exact mean and variance."""
-        spread = _spread(self.eta.shape[-1])
-        w = self.weights @ spread
+        # Moments are taken about the mean of the row, lest the second one cancel.
+        center = ((self.weights * mean).sum(-1, keepdims=True)
+                  / self.weights.sum(-1, keepdims=True))
+        offset = mean - center
+        w = _blend(self.weights)
         with np.errstate(invalid="ignore", divide="ignore"):
-            m = (self.weights * mean) @ spread / w
-            # The second moment is taken about the mean of the row, lest it cancel.
-            center = (self.weights * mean).sum(-1, keepdims=True) / self.weights.sum(
-                -1, keepdims=True)
-            v = ((self.weights * (var + (mean - center) ** 2)) @ spread / w - (m - center) ** 2)
+            m = _blend(self.weights * offset) / w
+            v = _blend(self.weights * (var + offset * offset)) / w - m * m
         live = w > LIGHT / w[0].size
-        m, v = np.where(live, m, 0.5), np.where(live, v, 0.01)
+        m, v = np.where(live, m + center, 0.5), np.where(live, v, 0.01)
         w = np.broadcast_to(w * live, m.shape)
         w, m, v = (x.reshape(*x.shape[:-2], -1) for x in (w, m, v))
         w = w / w.sum(-1, keepdims=True)
@@ -581,11 +583,12 @@ class Quadrature:
         return BetaMixture.matching(w, m, v)
 
 
-@lru_cache
-def _spread(nodes):
-    """Quadratic B-spline: every node is shared out among the piece at it and its neighbors."""
-    piece = np.eye(nodes, nodes + 2, 1)
-    return 0.75 * piece + 0.125 * (np.roll(piece, 1, axis=1) + np.roll(piece, -1, axis=1))
+def _blend(x):
+    """Share every node out among the piece at it and its neighbors: a quadratic B-spline."""
+    out = np.zeros((*x.shape[:-1], x.shape[-1] + 2))
+    for start, share in ((0, 0.125), (1, 0.75), (2, 0.125)):
+        out[..., start:start + x.shape[-1]] += share * x
+    return out
 
 
 def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
@@ -626,8 +629,7 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
     def target(eta, lam):
         log_a = lam - np.log1p(np.exp(-eta))
         log_b = log_a - eta
-        return (pairs.loglik(np.exp(log_a), np.exp(log_b), np.exp(lam))
-                + hyperprior.logpdf(log_a, log_b))
+        return pairs.loglik(log_a, log_b, lam) + hyperprior.logpdf(log_a, log_b)
 
     eta, lam, weights = _adaptive_grid(target, *(np.array(SIZE) * refine + 1))
     return Quadrature(eta, lam, weights, pairs, single)
