@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -90,7 +92,9 @@ def uniformity(values, *, probability=0.95, axs=None):
     -------
     ndarray of matplotlib.axes.Axes
     """
-    from arviz.stats.ecdf_utils import ecdf_confidence_band
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # once a day, of ArviZ's own next version
+        from arviz.stats.ecdf_utils import ecdf_confidence_band
 
     if axs is None:
         rows = -(-len(values) // 2)
