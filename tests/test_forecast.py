@@ -558,12 +558,12 @@ def test_intervals_hold_the_truth_where_difficulty_is_beta():
 def test_warnings_name_the_numbers():
     with pytest.warns(bv.ForecastWarning, match=r"only 2 of 40 questions have a success"):
         bv.forecast(bv.Outcomes.from_counts([0] * 38 + [1, 3], 10), 100)
-    with pytest.warns(bv.ForecastWarning, match=r"k = 5000 is 500 times the 10 attempts"):
+    with pytest.warns(bv.ForecastWarning, match=r"k = 5,000 is 500 times the 10 attempts"):
         bv.forecast(bv.Outcomes.from_counts([0] * 30 + [1] * 10, 10), 5000)
     several = bv.Outcomes.from_counts([[9] * 8, [0] * 8, [0] * 7 + [1]], 10,
                                       models=["A", "B", "C"])
     with pytest.warns(bv.ForecastWarning,
-                      match=r"only 0 of 8 .*\(model 'B', and 1 models are like it\)"):
+                      match=r"only 0 of 8 .*\(model 'B', and 1 model is like it\)"):
         bv.forecast(several, 10)
     bv.forecast(bv.Outcomes.from_counts([0] * 30 + [1] * 10, 10), 1000)      # silent
     bv.forecast(bv.Outcomes.from_counts([3] * 10, 10), 10**9)                # all are solved
