@@ -250,3 +250,16 @@ def test_downloaded_notebook_is_valid_and_executed(site, path):
 def test_downloaded_notebook_runs(site, tmp_path):
     notebook = nbformat.reads((site / QUICK_NOTEBOOK).read_text(encoding="utf-8"), as_version=4)
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
+
+
+def test_downloaded_chapter_ranks_another_data_set(site, tmp_path):
+    """What the chapter on ranking invites to: change one line, run, read a leaderboard."""
+    path = site / "_sources" / "chapters" / "03-credible-ranking.ipynb"
+    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    line = 'data_set = "aime_2025"'
+    (change,) = (cell for cell in notebook.cells if cell.source.startswith(line))
+    change.source = change.source.replace("aime_2025", "livecodebench_v1")
+    (board,) = (cell for cell in notebook.cells if "board[shown]" in cell.source)
+    notebook.cells = notebook.cells[: notebook.cells.index(board) + 1]
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
+    assert "GPT-4-Turbo-2024-04-09" in board.outputs[-1].data["text/plain"]
