@@ -253,7 +253,7 @@ def coverage_strips(table, order, *, nominal=0.95, axs=None):
             ax.plot(x[good], y[good], "o", color=BLUE, ms=3, alpha=0.55)
         ax.set(xlim=(-0.03, 1.03), ylim=(len(order) - 0.5, -0.5), xlabel="coverage",
                yticks=range(len(order)))
-        ax.xaxis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, nominal]))
+        ax.xaxis.set_major_locator(FixedLocator([0, 0.5, nominal]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.0%}"))
         ax.set_yticklabels(order.values(), fontsize=9)
         ax.set_title("these questions" if estimand == "questions" else "new questions",
