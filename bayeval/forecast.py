@@ -279,8 +279,8 @@ def _warn(o, s, n, k):
     worst = int(attempts.argmin())
     if k > FAR * attempts[worst]:
         warnings.warn(
-            f"k = {k:,} is {k / attempts[worst]:,.0f} times the {attempts[worst]:,.4g} attempts made "
-            "at a question without success" + _of_model(o, worst, (k > FAR * attempts).sum())
+            f"k = {k:,} is {k / attempts[worst]:,.0f} times the {attempts[worst]:,.4g} attempts "
+            "made at a question without success" + _of_model(o, worst, (k > FAR * attempts).sum())
             + ": the forecast rests on the shape of the model near p = 0",
             ForecastWarning, stacklevel=3)
 
@@ -288,6 +288,7 @@ def _warn(o, s, n, k):
 def _of_model(o, worst, number):
     if o.single:
         return ""
-    others = ("", ", and 1 model is like it")[number > 1] if number < 3 else \
-        f", and {number - 1} models are like it"
+    others = ""
+    if number > 1:
+        others = f", and {number - 1} model{'s are' if number > 2 else ' is'} like it"
     return f" (model {o.models[worst]!r}{others})"
