@@ -23,7 +23,7 @@ class DiscountedPosterior(Posterior):
     """Posterior under a past whose discount, uniform on [0, 1] a priori, is integrated out.
 
     Given the discount every question has its conjugate posterior, with prior counts
-    1 + discount * past counts (the normalized power prior of Duan, Ye and Smith 2006). The
+    base + discount * past counts (the normalized power prior of Duan, Ye and Smith 2006). The
     discounts are weighted by how well the past then predicts the outcomes, model by model.
 
     Attributes
@@ -38,9 +38,9 @@ class DiscountedPosterior(Posterior):
     discount_weights: np.ndarray
 
     @classmethod
-    def of(cls, o, w, past):
+    def of(cls, o, w, past, base=1.0):
         """Posterior of the score, given past counts of shape (L or 1, M, C+1)."""
-        alpha = 1 + DISCOUNT[:, None, None] * np.asarray(past, dtype=float)[:, None]
+        alpha = base + DISCOUNT[:, None, None] * np.asarray(past, dtype=float)[:, None]
         nu = alpha + o.counts[:, None]
         log_weight = (_log_norm(nu) - _log_norm(alpha)).sum(axis=-1)
         weight = DISCOUNT_PRIOR * np.exp(log_weight - log_weight.max(axis=1, keepdims=True))

@@ -68,5 +68,5 @@ def posterior(o, weights=None, prior="uniform"):
         raise ValueError('prior must be "uniform", "learned", bayeval.Dirichlet(alpha) or '
                          f"bayeval.Past(outcomes); found {prior!r}")
     if isinstance(prior, Past) and prior.discount == "learned":
-        return DiscountedPosterior.of(o, w, prior.past_counts(o))
+        return DiscountedPosterior.of(o, w, prior.past_counts(o), prior.base_counts(o))
     return DirichletPosterior.of(o, w, o.counts + prior.prior_counts(o))

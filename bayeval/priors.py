@@ -29,26 +29,18 @@ class Dirichlet:
     alpha: float | tuple = 1.0
 
     def __post_init__(self):
-        alpha = check.reals("alpha", self.alpha, "numbers > 0")
-        if alpha.ndim > 1 or alpha.size == 0 \
-                or not ((alpha > 0) & (alpha <= check.LARGEST)).all():
-            raise ValueError("alpha must be a number > 0 and <= 2**53, or one for each category; "
-                             f"found {self.alpha!r}")
+        _positive("alpha", self.alpha)
 
     def prior_counts(self, o):
         """Prior counts that broadcast against (L, M, C+1)."""
-        alpha = np.asarray(self.alpha, dtype=float)
-        if alpha.ndim and alpha.shape != (o.n_categories,):
-            raise ValueError(f"alpha must have {o.n_categories} entries, one for each category; "
-                             f"found {alpha.size}")
-        return np.broadcast_to(alpha, (o.n_categories,))
+        return _for_categories("alpha", self.alpha, o.n_categories)
 
 
 @dataclass(frozen=True)
 class Past:
     """Prior from past outcomes of the same questions (R0 of the paper), with a discount.
 
-    Prior counts are ``1 + discount * past counts``.
+    Prior counts are ``base + discount * past counts``.
 
     Parameters
     ----------
@@ -59,6 +51,9 @@ class Past:
         Worth of a past attempt in new attempts (a power prior). 1 is the paper's. "learned"
         gives it a uniform prior on [0, 1] and integrates it out, model by model: a past that
         predicts the new outcomes badly is discounted.
+    base : float or array_like, shape (C+1,), default 1
+        Prior counts before the past, as `Dirichlet` takes them. 1 is the paper's, and pulls the
+        score of a hard or an easy benchmark towards the middle, whatever the past says.
 
     Examples
     --------
@@ -72,9 +67,11 @@ class Past:
 
     o: object
     discount: float | str = 1.0
+    base: float | tuple = 1.0
 
     def __post_init__(self):
         check.outcomes("o", self.o)
+        _positive("base", self.base)
         if isinstance(self.discount, str):
             check.choice("discount", self.discount, ("learned",))
         else:
@@ -82,7 +79,11 @@ class Past:
 
     def prior_counts(self, o):
         """Prior counts that broadcast against (L, M, C+1), for a discount that is a number."""
-        return 1.0 + self.discount * self.past_counts(o)
+        return self.base_counts(o) + self.discount * self.past_counts(o)
+
+    def base_counts(self, o):
+        """Prior counts before the past, shape (C+1,)."""
+        return _for_categories("base", self.base, o.n_categories)
 
     def past_counts(self, o):
         """Past counts of the questions of `o`, aligned, which broadcast against (L, M, C+1)."""
@@ -106,3 +107,20 @@ class Past:
         else:
             past = past.select(questions=list(o.questions))
         return past.counts
+
+
+def _positive(name, value):
+    """Check prior counts: one number > 0, or one for each category."""
+    alpha = check.reals(name, value, "numbers > 0")
+    if alpha.ndim > 1 or alpha.size == 0 or not ((alpha > 0) & (alpha <= check.LARGEST)).all():
+        raise ValueError(f"{name} must be a number > 0 and <= 2**53, or one for each category; "
+                         f"found {value!r}")
+
+
+def _for_categories(name, value, n):
+    """Prior counts of `n` categories."""
+    alpha = np.asarray(value, dtype=float)
+    if alpha.ndim and alpha.shape != (n,):
+        raise ValueError(f"{name} must have {n} entries, one for each category; "
+                         f"found {alpha.size}")
+    return np.broadcast_to(alpha, (n,))
