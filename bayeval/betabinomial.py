@@ -499,7 +499,12 @@ class Quadrature:
         return np.exp(self.lam[..., None] + special.log_expit(-self.eta))
 
     def score(self):
-        """Mean success chance of these M questions: `BetaMixture`, shape (L, C)."""
+        """Mean success chance of these M questions: `BetaMixture`, shape (L, C).
+
+        Given (a, b), a mean over questions has its exact mean and variance and is taken for a
+        beta. A 95% interval then holds 93.4% to 95% of the posterior: least for two questions,
+        or where most questions are always or never right.
+        """
         a, b = self.a, self.b
         t = a + b
         s, f, n, count = self.pairs.s, self.pairs.n - self.pairs.s, self.pairs.n, self.pairs.count
@@ -614,6 +619,12 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
     ------
     ValueError
         If `s` or `n` are no counts, do not fit each other, or s exceeds n somewhere.
+
+    Notes
+    -----
+    With `refine` = 4 the quantiles of the score and of the population move by 1e-4 at most.
+    Those of Pass@k may move by 0.01 where there was one attempt at each question: nothing but
+    the hyperprior speaks of a + b there.
 
     Examples
     --------

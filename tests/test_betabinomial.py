@@ -219,6 +219,18 @@ def test_quadrature_against_a_plain_grid(case):
         np.sqrt(brute.w @ (population - brute.w @ population) ** 2), rel=1e-4)
 
 
+@pytest.mark.parametrize(("s", "n"), [([0, 4], 4), ([0, 1], 1), ([0] * 10 + [4] * 10, 4),
+                                      ([0, 0, 4, 4, 1], 4), ([2] * 28 + [1, 1], 4)])
+def test_intervals_hold_nearly_what_they_say_of_the_exact_posterior(s, n):
+    s, rng = np.array(s), np.random.default_rng(6)
+    q = bb.quadrature(s, n)
+    node = rng.choice(q.weights.size, 40_000, p=q.weights.ravel())
+    a, b = q.a.ravel()[node][:, None], q.b.ravel()[node][:, None]
+    p = rng.beta(a + s, b + n - s).mean(axis=1)
+    low, high = q.score().ppf([0.025, 0.975])
+    assert 0.93 < ((low < p) & (p < high)).mean() < 0.955
+
+
 def test_pass_hat_k_is_pass_at_k_of_the_failures():
     s, n = np.array([0, 3, 5, 5]), np.array([6, 6, 5, 8])
     k = [1, 4, 30]
