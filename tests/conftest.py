@@ -14,6 +14,7 @@ import yaml
 KEEP = Path(sys.prefix) / "cache"
 os.environ["PYTENSOR_FLAGS"] = f"cxx=,linker=numba,base_compiledir={KEEP / 'pytensor'}"
 os.environ["XDG_CACHE_HOME"] = str(KEEP)
+os.environ["XDG_CONFIG_HOME"] = str(KEEP / "config")
 os.environ["MPLCONFIGDIR"] = str(KEEP / "matplotlib")
 os.environ["IPYTHONDIR"] = str(KEEP / "ipython")
 os.environ.setdefault("MPLBACKEND", "agg")

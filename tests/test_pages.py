@@ -150,6 +150,12 @@ def test_commands_and_paths_exist(name):
             assert (ROOT / path).exists(), path
 
 
+def test_example_of_the_readme_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", page("README.md"), re.S)[1]
+    exec(compile(code, "README.md", "exec"), {})
+    assert re.search(r"is better\) = 0\.\d{3}$", capsys.readouterr().out)
+
+
 def test_page_of_the_authoring_guide_builds(small_book):
     """The page to copy, in a book of its own, gives no warning."""
     sample = re.search(r"^`{8}markdown\n(.*?)^`{8}$", page("appendix/authoring.md"), re.S | re.M)
