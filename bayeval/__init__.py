@@ -15,6 +15,7 @@ from bayeval.outcomes import Outcomes
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past
 from bayeval.ranking import compare, convergence_at_n, kendall_tau, leaderboard
+from bayeval.readers import read
 
 __all__ = [
     "Dirichlet",
@@ -38,6 +39,7 @@ __all__ = [
     "posterior",
     "rank_probabilities",
     "rank_summary",
+    "read",
     "simulate",
     "superiority",
     "tracks",
