@@ -16,7 +16,7 @@ from bayeval.outcomes import Outcomes
 from bayeval.readers import _harness, _inspect, _stream, _tables, _tensors
 from bayeval.readers._tally import UNSCORED, Tally
 
-__all__ = ["ReadWarning", "Reading", "Source", "paper_tensor", "read"]
+__all__ = ["ReadWarning", "Reading", "Source", "combine", "paper_tensor", "read"]
 
 FORMATS = ("inspect", "lm-eval", "table", "npz")
 TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -156,17 +156,22 @@ def read(paths, *, format=None, by="model", errors="missing", questions="all", m
     check.choice("by", by, ("model", "file"))
     if format is not None:
         check.choice("format", format, FORMATS)
-    files, notes = _expand(paths)
+    files = _expand(paths)
     columns = {"model": model, "question": question, "outcome": outcome, "trial": trial,
                "successes": successes, "trials": trials, "error": error, "task": task}
     tally = Tally(threshold=threshold, categories=categories)
-    sources, of_model = [], {}
+    sources, of_model, notes, copies = [], {}, [], {}
     labels = _file_labels(files) if by == "file" else {}
     for path in files:
         tally.one_model = labels.get(path)
         step = None if progress is None else (lambda done, size, p=path: progress(p, done, size))
         try:
-            found, said = _add(tally, path, format, metric, filter, columns, repeats, step)
+            kind = format or _recognise(path)
+            copy, said = _refuse_copies(path, kind, copies) if len(files) > 1 else (False, [])
+            notes += said
+            if copy:
+                continue
+            found, said = _add(tally, path, kind, metric, filter, columns, repeats, step)
         except RecursionError:
             raise ValueError(f"{path}: it is nested too deeply") from None
         except ValueError as problem:
@@ -190,6 +195,55 @@ def read(paths, *, format=None, by="model", errors="missing", questions="all", m
         for note in o.notes:
             warnings.warn(note, ReadWarning, stacklevel=2)
     return o
+
+
+def combine(parts):
+    """Add up counts that were read apart, for instance one file on each machine.
+
+    Parameters
+    ----------
+    parts : sequence of Outcomes
+        With the same categories. Models and questions may differ: what has the same label is
+        added. A trial that stands in two of the parts is counted twice.
+
+    Returns
+    -------
+    Outcomes
+        Models and questions in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, or the categories differ.
+
+    Examples
+    --------
+    >>> import bayeval as bv
+    >>> a = bv.Outcomes.from_counts([1, 0], 2, models=["A"], questions=["x", "y"])
+    >>> b = bv.Outcomes.from_counts([2], 2, models=["A"], questions=["x"])
+    >>> bv.readers.combine([a, b]).successes.tolist()
+    [[3, 0]]
+    """
+    parts = list(parts)
+    if not parts:
+        raise ValueError("parts must hold at least one Outcomes")
+    for part in parts:
+        check.outcomes("parts", part)
+        if part.categories != parts[0].categories:
+            raise ValueError(f"parts must have the same categories; found {parts[0].categories} "
+                             f"and {part.categories}")
+    models, questions = ({label: i for i, label in enumerate(dict.fromkeys(
+        label for part in parts for label in getattr(part, axis)))}
+        for axis in ("models", "questions"))
+    counts = np.zeros((len(models), len(questions), parts[0].n_categories), dtype=np.int64)
+    planned = np.zeros(counts.shape[:2], dtype=np.int64)
+    for part in parts:
+        cells = np.ix_([models[m] for m in part.models], [questions[q] for q in part.questions])
+        counts[cells] += part.counts
+        planned[cells] += part.planned
+    o = Outcomes.from_category_counts(counts, planned=planned, models=list(models),
+                                      questions=list(questions), categories=parts[0].categories)
+    return o.select(models=o.models[0]) if o.n_models == 1 else o
 
 
 def paper_tensor(key="combined", *, path=None):
@@ -258,9 +312,9 @@ def _existing(path):
 
 
 def _expand(paths):
-    """The files, each once, and what to say of those that were named twice."""
+    """The files, each once."""
     paths = [paths] if isinstance(paths, str | os.PathLike) else check.label_list("paths", paths)
-    files, notes = [], []
+    files = []
     for path in paths:
         text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
         if not isinstance(text, str):
@@ -274,17 +328,35 @@ def _expand(paths):
             files += _logs_in(match) if match.is_dir() else [match]
     if not files:
         raise ValueError("paths must name at least one file")
-    kept, known = [], {}
+    once = dict.fromkeys(path.resolve() for path in files)
+    kept = []
     for path in files:
         if path.stat().st_size == 0:
             raise ValueError(f"{path}: it is empty")
-        key = path.stat().st_size, _digest(path) if len(files) > 1 else None
-        if len(files) > 1 and key in known:
-            notes.append(f"{path.name} has the same contents as {known[key].name}: read once")
-            continue
-        known[key] = path
-        kept.append(path)
-    return kept, notes
+        if path.resolve() in once:
+            del once[path.resolve()]
+            kept.append(path)
+    return kept
+
+
+def _refuse_copies(path, format, copies):
+    """Whether to leave out a file with the contents of another, and what to say of it.
+
+    An Inspect log names its run, so its samples are told apart later. The harness names neither
+    model nor run in its samples: equal files of one model are a copy, or answers without chance.
+    """
+    if format == "inspect":
+        return False, []
+    model = _harness.model_of(path)[0] if format == "lm-eval" else None
+    other, its_model = copies.setdefault(_digest(path), (path, model))
+    if other is path:
+        return False, []
+    same = f"{path.name} has the same contents as {other}"
+    if format != "lm-eval":
+        raise ValueError(f"it has the same contents as {other}: leave one out")
+    if model == its_model:
+        return True, [f"{same}: read once"]
+    return False, [f"{same}, under another model: both count"]
 
 
 def _digest(path):
@@ -318,7 +390,6 @@ def _file_labels(files):
 
 
 def _add(tally, path, format, metric, filter, columns, repeats, progress):
-    format = format or _recognise(path)
     if format == "inspect":
         return _inspect.add(tally, path, metric=metric)
     if format == "lm-eval":

@@ -22,8 +22,8 @@ def is_log(row):
 def add(tally, path, *, metric=None, filter=None, progress=None):
     """Add the samples of one file; returns what was taken for what, and what is surprising."""
     name = NAME.match(path.name)
-    task, date = (name["task"], name["date"]) if name else (path.stem, None)
-    model, where = _model(path, date)
+    task = name["task"] if name else path.stem
+    model, where = model_of(path)
     chosen, filters, own = metric, {}, filter
     rows = unscored = voted = extra = several = 0
     prints = {}
@@ -67,7 +67,7 @@ def add(tally, path, *, metric=None, filter=None, progress=None):
     if filters:
         _one("filter", filters, filter)
     for label, found in prints.items():
-        tally.same_question(label, found, path.name)
+        tally.same_question(label, found, path)
     notes = []
     if extra:
         notes.append(f"{extra} repeats were generated but not scored: the filter {own!r} takes "
@@ -82,16 +82,17 @@ def add(tally, path, *, metric=None, filter=None, progress=None):
                      + (", a list of one score a repeat" if several else "")}, notes
 
 
-def _model(path, date):
-    """Name of the model: from the results beside the samples, else from the folder."""
-    for results in [path.parent / f"results_{date}.json"] if date else []:
+def model_of(path):
+    """Name of the model, from the results beside the samples or from the folder; and which."""
+    name = NAME.match(path.name)
+    for results in [path.parent / f"results_{name['date']}.json"] if name else []:
         try:
             with open(results, encoding="utf-8") as file:
-                name = json.load(file).get("model_name")
+                model = json.load(file).get("model_name")
         except (OSError, ValueError, AttributeError):
             continue
-        if isinstance(name, str) and name:
-            return name, results.name
+        if isinstance(model, str) and model:
+            return model, results.name
     return path.resolve().parent.name or path.stem, "the folder"
 
 

@@ -28,8 +28,12 @@ def add(tally, path, *, metric=None):
                          "pip install 'bayeval[logs]'") from None
     _refuse_bombs(path)
     try:
-        header = read_eval_log(str(path), header_only=True)
-        samples = read_eval_log_sample_summaries(str(path))
+        if path.suffix == ".eval":
+            header = read_eval_log(str(path), header_only=True)
+            samples = read_eval_log_sample_summaries(str(path))
+        else:  # the summaries of JSON logs are cached by their path, and may be stale
+            header = read_eval_log(str(path))
+            samples = [sample.summary() for sample in header.samples or []]
     except Exception as error:  # the library raises whatever its parsers raise
         raise ValueError(f"Inspect cannot read it ({_short(error)})") from None
     spec = header.eval

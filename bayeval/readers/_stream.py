@@ -155,7 +155,7 @@ def csv_batches(path, names, separator, wanted, progress=None):
         with binary(path, progress) as file, pa.csv.open_csv(
                 file,
                 read_options=pa.csv.ReadOptions(column_names=own, skip_rows=1,
-                                                block_size=4 << 20, use_threads=False),
+                                                block_size=1 << 20, use_threads=False),
                 parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
                 convert_options=pa.csv.ConvertOptions(
                     include_columns=use, column_types=dict.fromkeys(use, pa.string()))) as reader:

@@ -23,6 +23,7 @@ ROLES = {
     "successes": (["successes", "n_success", "n_correct", "num_correct", "n_successes"], ["c"]),
     "trials": (["trials", "n_trials", "n_attempts", "num_samples", "n_samples", "attempts"],
                ["n", "total"]),
+    "planned": (["planned", "n_planned"], []),
     "error": (["error", "exception", "errored", "error_message"], []),
     "task": (["benchmark", "dataset", "suite"], []),
 }
@@ -108,7 +109,7 @@ def roles(names, scalar, columns):
                          f"({names[at['successes']]!r}): say which (outcome, or successes and "
                          "trials)")
     drop = {"outcome", "trial", "error"} if counted and "outcome" not in known else \
-        {"successes", "trials"}
+        {"successes", "trials", "planned"}
     return {role: i for role, i in at.items() if role not in drop}
 
 
@@ -169,6 +170,12 @@ class _Rows:
         if (s > n).any():
             i = int(np.argmax(s > n))
             raise ValueError(f"row {self.rows + i + 1} has {s[i]} successes in {n[i]} trials")
+        planned = check.counts("planned", _as_numbers(batch[self.at["planned"]], "planned")) \
+            if "planned" in self.at else n
+        if (planned < n).any():
+            i = int(np.argmax(planned < n))
+            raise ValueError(f"row {self.rows + i + 1} has {planned[i]} planned attempts and "
+                             f"{n[i]} trials")
         before = len(self.cells)
         self.cells |= set(zip(model.tolist(), question.tolist()))
         if len(self.cells) < before + len(s):
@@ -177,6 +184,9 @@ class _Rows:
         for value, count in ((1.0, s), (0.0, n - s)):
             score = np.full(len(s), self.tally.score(value), dtype=np.int64)
             self.tally.add(model, question, score, count=count)
+        self.unscored += int((planned - n).sum())
+        self.tally.add(model, question, np.full(len(s), UNSCORED, dtype=np.int64),
+                       count=planned - n)
 
 
 def _add_wide(tally, path, names, at, shape, batches, repeats, progress):
@@ -269,6 +279,8 @@ def _distinct(column):
             raise ValueError("a column that should hold labels or scores holds lists or "
                              "objects") from None
         return [x for _, x in table], index
+    if hasattr(column, "dictionary_decode"):
+        column = column.dictionary_decode()
     encoded = column.dictionary_encode(null_encoding="encode")
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
 

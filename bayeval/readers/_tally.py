@@ -150,7 +150,9 @@ class Tally:
         scores = keys & ((1 << SCORE_BITS) - 1)
         # Within a trial the best-known row comes first: a score, then an error, then nothing.
         order = np.lexsort((-scores, trials, cells))
-        cells, trials, scores, keys = cells[order], trials[order], scores[order], keys[order]
+        cells, trials, scores = cells[order], trials[order], scores[order]
+        keys = keys[order]
+        del order
         same = np.concatenate([[False], (cells[1:] == cells[:-1]) & (trials[1:] == trials[:-1])])
         before = np.concatenate([[-1], scores[:-1]])
         conflict = same & (scores != before) & (scores >= FIRST_SCORE)

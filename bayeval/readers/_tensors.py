@@ -36,6 +36,8 @@ def arrays(path):
     if not found:
         raise ValueError("it holds no array")
     for name, array in found.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"entry {name!r} is no array of numpy")
         if array.dtype.kind not in "biuf" or array.ndim not in (2, 3) or 0 in array.shape:
             raise ValueError(f"array {name!r} must hold outcomes, shape (L, M, N) or (M, N); "
                              f"found shape {array.shape} of type {array.dtype}")
