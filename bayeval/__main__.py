@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated
 
 try:
-    import click
     import typer
     from rich import box
     from rich.console import Console
@@ -27,7 +26,10 @@ import numpy as np
 import pandas as pd
 
 import bayeval as bv
-from bayeval._text import number, percent, probability_text, table_text, trials
+from bayeval._text import clean, number, percent, probability_text, table_text, trials
+
+# What is wrong with a command; typer may bring its own click, so ask it.
+WRONG_USAGE = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 BAD_DATA, USAGE, WORSE, INTERRUPTED = 1, 2, 3, 130
 # Columns of a table that is not shown on a terminal.
@@ -258,7 +260,7 @@ def plan(
         return
     for name, row in zip(names, p):
         n = bv.design.plan_width(row, width, probability=probability)
-        _say(f"{_clean(name)}: {trials(n)} trials per question ({trials(n * p.shape[1])} runs) "
+        _say(f"{clean(name)}: {trials(n)} trials per question ({trials(n * p.shape[1])} runs) "
              f"make the {probability:g} interval of the score on these {p.shape[1]} questions "
              f"{width:g} wide ({basis}).")
 
@@ -309,7 +311,7 @@ def forecast(
         _write(Path(json_file), text)
     table = _table("model", *(f"Pass@{k_j}" for k_j in ks))
     for i, model in enumerate(o.models):
-        table.add_row(Text(_clean(model)), *(
+        table.add_row(Text(clean(model)), *(
             _with_interval(mean[i, j], low[i, j], high[i, j]) for j in range(len(ks))))
     _console().print(table)
 
@@ -409,7 +411,7 @@ def _progress():
 
         def step(path, done, size):
             if path not in tasks:
-                tasks[path] = bar.add_task(_clean(path.name), total=size)
+                tasks[path] = bar.add_task(clean(path.name), total=size)
             bar.update(tasks[path], completed=done, total=size)
 
         yield step
@@ -472,14 +474,9 @@ def _console():
     return console if console.is_terminal else Console(highlight=False, width=WIDTH)
 
 
-def _clean(text):
-    """Text without what a terminal would obey."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
-
-
 def _say(text, error=False):
     sys.stdout.flush()
-    print(_clean(text), file=sys.stderr if error else sys.stdout)
+    print(clean(text), file=sys.stderr if error else sys.stdout)
 
 
 def _note(text):
@@ -509,7 +506,7 @@ def _print_report(r):
                    *(["if missing wrong / right"] if missing else []), title="Models")
     for m in r.board.itertuples():
         table.add_row(
-            Text(_clean(m.Index)), str(m.rank), f"{m.rank_low}–{m.rank_high}", number(m.score),
+            Text(clean(m.Index)), str(m.rank), f"{m.rank_low}–{m.rank_high}", number(m.score),
             f"{number(m.low)} to {number(m.high)}", probability_text(m.best), number(m.avg),
             f"{m.attempts:,}", percent(m.coverage),
             *([f"{number(m.if_wrong)} / {number(m.if_right)}"] if missing else []))
@@ -522,7 +519,7 @@ def _print_report(r):
             table = _table("ahead", "behind", "gap", "P, these questions", "P, new questions",
                            title="Open pairs" + (f" (the {SHOWN} surest)" * (len(open_) > SHOWN)))
             for pair in open_[:SHOWN].itertuples():
-                table.add_row(Text(_clean(pair.better)), Text(_clean(pair.worse)),
+                table.add_row(Text(clean(pair.better)), Text(clean(pair.worse)),
                               number(pair.gap), probability_text(pair.probability),
                               probability_text(pair.population))
             console.print(table)
@@ -530,21 +527,21 @@ def _print_report(r):
         table = _table("ahead", "behind", "gap", "trials made", "needed", "more",
                        title="Trials per question that would settle neighbors, if the gap is real")
         for p in r.plans.itertuples():
-            table.add_row(Text(_clean(p.better)), Text(_clean(p.worse)), number(p.gap),
+            table.add_row(Text(clean(p.better)), Text(clean(p.worse)), number(p.gap),
                           trials(p.made), trials(p.needed), trials(p.more))
         console.print(table)
     if len(r.passes):
         ks = sorted(set(r.passes["k"]))
         table = _table("model", *(f"Pass@{k}" for k in ks), title="Pass@k")
         for model, part in r.passes.groupby("model", sort=False):
-            table.add_row(Text(_clean(model)), *(
+            table.add_row(Text(clean(model)), *(
                 _with_interval(c.mean, c.low, c.high)
                 for c in part.sort_values("k").itertuples(name="Cell")))
         console.print(table)
     for line in r.assumptions:
-        console.print(Text(f"Assumed: {_clean(line)}"))
+        console.print(Text(f"Assumed: {clean(line)}"))
     console.print()
-    console.print(Text(_clean(r.sentence)))
+    console.print(Text(clean(r.sentence)))
 
 
 def _print_comparison(new, old, r, found):
@@ -552,7 +549,7 @@ def _print_comparison(new, old, r, found):
                    "coverage")
     for name, path in (("new", new), ("old", old)):
         m = r.board.loc[name]
-        table.add_row(Text(f"{name}: {_clean(path)}"), number(m["score"]),
+        table.add_row(Text(f"{name}: {clean(path)}"), number(m["score"]),
                       f"{number(m['low'])} to {number(m['high'])}", number(m["avg"]),
                       f"{int(m['attempts']):,}", percent(m["coverage"]))
     _console().print(table)
@@ -584,14 +581,15 @@ def main(arguments=None):
                                                 standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except click.ClickException as problem:
-        hint = "" if not isinstance(problem, click.UsageError) or problem.ctx is None else \
-            f" (see {problem.ctx.command_path} --help)"
-        _say(f"bayeval: {problem.format_message()}{hint}", error=True)
+    except WRONG_USAGE as problem:
+        context = getattr(problem, "ctx", None)
+        hint = "" if context is None else f" (see {context.command_path} --help)"
+        text = " ".join(problem.format_message().split())
+        _say(f"bayeval: {text}{hint}", error=True)
         return USAGE
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _say("bayeval: interrupted", error=True)
         return INTERRUPTED
     except BrokenPipeError:

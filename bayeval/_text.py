@@ -98,3 +98,15 @@ def table_text(text):
         risky = text.lstrip()[:1] in ("=", "+", "-", "@")
         return f"'{text}" if risky or text[:1] in ("\t", "\r", "\n") else text
     return text
+
+
+def clean(text):
+    """Text without what a terminal would obey or a page could not hold.
+
+    Examples
+    --------
+    >>> from bayeval._text import clean
+    >>> clean("a\x1b[31m\u202eb")
+    'a�[31m�b'
+    """
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from bayeval import _validate as check
-from bayeval._text import number, percent, probability_text, trials
+from bayeval._text import clean, number, percent, probability_text, trials
 from bayeval.design import plan_trials
 from bayeval.forecast import ForecastWarning, forecast
 from bayeval.metrics import pass_at_k
@@ -110,7 +110,8 @@ class Report:
                              "pip install 'bayeval[cli]'") from None
         text = resources.files("bayeval").joinpath("templates/report.html").read_text("utf-8")
         environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined,
-                                         trim_blocks=True, lstrip_blocks=True)
+                                         trim_blocks=True, lstrip_blocks=True,
+                                         finalize=lambda x: clean(x) if type(x) is str else x)
         environment.filters |= {"number": number, "percent": percent, "trials": trials,
                                 "chance": probability_text}
         open_ = self.pairs[~self.pairs["settled"]]
@@ -417,7 +418,7 @@ def _pass_figure(r):
 
 
 def _short(name):
-    name = str(name)
+    name = clean(name)
     return name if len(name) <= LETTERS else f"{name[:LETTERS - 1]}…"
 
 
