@@ -36,6 +36,7 @@ BAD_DATA, USAGE, WORSE, INTERRUPTED = 1, 2, 3, 130
 WIDTH = 120
 # Open pairs shown on a terminal; the page and the JSON hold more.
 SHOWN = 12
+NAMES = ("model", "side", "ahead", "behind", "name", "license", "size")
 
 app = typer.Typer(
     name="bayeval", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -471,7 +472,9 @@ def _write_table(path, table):
 
 def _console():
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
+    width = os.environ.get("COLUMNS", "")
+    return console if console.is_terminal else Console(
+        highlight=False, width=int(width) if width.isdecimal() and int(width) else WIDTH)
 
 
 def _say(text, error=False):
@@ -485,8 +488,10 @@ def _note(text):
 
 def _table(*columns, title=None):
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
+    for column in columns:
+        # Names may be folded, numbers not.
+        table.add_column(column, justify="left" if column in NAMES else "right", overflow="fold",
+                         no_wrap=column not in NAMES)
     return table
 
 
@@ -503,13 +508,13 @@ def _print_report(r):
     missing = facts["planned"] > facts["attempts"]
     table = _table("model", "rank", "rank set", "score", f"{facts['probability']:g} interval",
                    "P(best)", "avg@N", "attempts", "coverage",
-                   *(["if missing wrong / right"] if missing else []), title="Models")
+                   *(["bounds"] if missing else []), title="Models")
     for m in r.board.itertuples():
         table.add_row(
             Text(clean(m.Index)), str(m.rank), f"{m.rank_low}–{m.rank_high}", number(m.score),
             f"{number(m.low)} to {number(m.high)}", probability_text(m.best), number(m.avg),
             f"{m.attempts:,}", percent(m.coverage),
-            *([f"{number(m.if_wrong)} / {number(m.if_right)}"] if missing else []))
+            *([f"{number(m.if_wrong)} to {number(m.if_right)}"] if missing else []))
     console.print(table)
     if len(r.pairs):
         open_ = r.pairs[~r.pairs["settled"]]
@@ -538,6 +543,8 @@ def _print_report(r):
                 _with_interval(c.mean, c.low, c.high)
                 for c in part.sort_values("k").itertuples(name="Cell")))
         console.print(table)
+    if missing:
+        console.print("bounds: avg@N if all missing attempts were wrong, and if all were right.\n")
     for line in r.assumptions:
         console.print(Text(f"Assumed: {clean(line)}"))
     console.print()

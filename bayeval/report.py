@@ -168,7 +168,7 @@ def report(o, *, weights=None, prior="learned", probability=0.95, pass_k=None):
     board = _board(many, p, weights, prior, probability)
     pairs = _pairs(many, p, weights, prior, probability, board, notes)
     plans = _plans(many, p, pairs, board, probability)
-    passes = _passes(many, pass_k, probability, notes)
+    passes = _passes(many, pass_k, probability, notes, board)
     n = many.n_trials
     facts = {"models": many.n_models, "questions": many.n_questions,
              "categories": [str(c) for c in many.categories], "weights": weights.tolist(),
@@ -264,7 +264,7 @@ def _plans(o, p, pairs, board, probability):
     return pd.DataFrame(rows, columns=columns)
 
 
-def _passes(o, pass_k, probability, notes):
+def _passes(o, pass_k, probability, notes, board):
     columns = ["model", "k", "mean", "low", "high", "estimate"]
     if not o.is_binary:
         if pass_k is not None:
@@ -281,13 +281,13 @@ def _passes(o, pass_k, probability, notes):
     notes += dict.fromkeys(str(w.message) for w in caught
                            if issubclass(w.category, ForecastWarning))
     rows = []
-    for column, k_i in enumerate(k.tolist()):
-        enough = (o.n_trials >= k_i).all(axis=1)
-        for row, model in enumerate(o.models):
-            one = o.select(models=model)
+    for model in board.index:
+        row = o.models.index(model)
+        for column, k_i in enumerate(k.tolist()):
+            enough = (o.n_trials[row] >= k_i).all()
             rows.append([model, k_i, f.mean[row, column], interval.low[row, column],
                          interval.high[row, column],
-                         pass_at_k(one, k_i) if enough[row] else math.nan])
+                         pass_at_k(o.select(models=model), k_i) if enough else math.nan])
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -409,7 +409,10 @@ def _pass_figure(r):
         line, = ax.plot(part["k"], part["mean"], "o-", ms=3.5, lw=1.4, label=_short(model))
         ax.fill_between(part["k"], part["low"], part["high"], color=line.get_color(), alpha=0.12,
                         lw=0)
+    ks = sorted(set(r.passes["k"]))
     ax.set_xscale("log")
+    ax.set_xticks(ks, [f"{k:,}" for k in ks])
+    ax.set_xticks([], minor=True)
     ax.set(xlabel="k", ylabel="Pass@k", ylim=(0, 1.02))
     ax.legend(loc="best", fontsize=7)
     for text in ax.get_legend().get_texts():

@@ -1,6 +1,7 @@
 """The command line, end to end: on real data and real logs, with wrong input, interrupted."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 
 import pandas as pd
 import pytest
+import yaml
 from made_logs import inspect_logs
 
 import bayeval as bv
@@ -69,7 +71,7 @@ def test_report_on_logs_of_inspect_shows_both_bounds(run):
     code, out, err = run("report", inspect_logs() / "eval")
     assert code == 0
     assert "mockllm/small" in out
-    assert "if missing" in out
+    assert "bounds" in out
     assert "note: 4 attempts ended in an error: they are missing" in err
     missing = json.loads(run("report", inspect_logs() / "eval", "--json", "-")[1])
     failed = json.loads(run("report", inspect_logs() / "eval", "--json", "-", "--errors",
@@ -143,6 +145,24 @@ def test_compare_uses_the_shared_questions_only(run, pair, tmp_path):
     other.write_text("question,successes,trials\nz,1,2\n")
     assert run("compare", other, pair["good"])[0] == 1
     assert run("compare", inspect_logs() / "eval", pair["good"])[0] == 1
+
+
+def test_the_workflow_of_the_chapter_runs_as_it_is_printed(pair, tmp_path, root):
+    """Its commands, with the results of another project in the place of its evaluation."""
+    text = (root / "chapters" / "15-your-own-results.md").read_text("utf-8")
+    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", text, re.S)[1])
+    runs = [step["run"] for step in workflow["jobs"]["evaluate"]["steps"] if "run" in step]
+    [check] = [line for line in runs if line.startswith("bayeval")]
+    [made] = [line for line in runs if line.startswith("inspect eval")]
+    new = re.search(r"--log-dir (\S+)", made)[1]
+    assert check.split()[2] == new
+    command = [*COMMAND, *check.split()[1:]]
+    for name in (new, check.split()[3]):
+        (tmp_path / name).mkdir()
+    for model, old, code in (("bad", "good", 3), ("good", "bad", 0), ("same", "good", 0)):
+        (tmp_path / new / "a.csv").write_bytes(pair[model].read_bytes())
+        (tmp_path / check.split()[3] / "a.csv").write_bytes(pair[old].read_bytes())
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == code
 
 
 # -- plan, forecast, counts, data ---------------------------------------------------------------
