@@ -1,6 +1,6 @@
 """Bayesian evaluation of language models from repeated attempts."""
 
-from bayeval import datasets, design, simulate, tracks
+from bayeval import datasets, design, readers, simulate, tracks
 from bayeval.forecast import ForecastWarning, forecast
 from bayeval.metrics import (
     UndefinedWarning,
@@ -15,6 +15,8 @@ from bayeval.outcomes import Outcomes
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past
 from bayeval.ranking import compare, convergence_at_n, kendall_tau, leaderboard
+from bayeval.readers import read
+from bayeval.report import report
 
 __all__ = [
     "Dirichlet",
@@ -38,6 +40,9 @@ __all__ = [
     "posterior",
     "rank_probabilities",
     "rank_summary",
+    "read",
+    "readers",
+    "report",
     "simulate",
     "superiority",
     "tracks",
