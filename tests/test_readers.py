@@ -298,8 +298,8 @@ def test_roles_of_columns_are_asked_for_when_two_could_be_meant(file):
     with pytest.raises(ValueError, match="'score' and 'correct' could each be the outcome"):
         bv.read(path)
     assert bv.read(path, outcome="correct").successes.tolist() == [[1]]
-    with pytest.raises(ValueError, match="outcome='rigth' is no column"):
-        bv.read(path, outcome="rigth")
+    with pytest.raises(ValueError, match="outcome='grade_of_it' is no column"):
+        bv.read(path, outcome="grade_of_it")
     with pytest.raises(ValueError, match=r"outcomes .* and counts"):
         bv.read(file("model,question,score,successes,trials\nA,1,0,1,2\n"))
 
