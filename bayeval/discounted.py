@@ -13,9 +13,11 @@ from bayeval.distribution import Estimate, laws_of_mixtures
 from bayeval.mixture import BetaMixture
 from bayeval.score import Posterior
 
-# Nodes of the discount. They are dense near 0, where a long past that does not fit ends up.
+# Of the fourth root of the discount: dense near 0, where a long past that does not fit ends up.
 _NODE, _WEIGHT = np.polynomial.legendre.leggauss(48)
-DISCOUNT, DISCOUNT_PRIOR = ((_NODE + 1) / 2) ** 2, _WEIGHT * (_NODE + 1) / 2
+_NODE, _WEIGHT = (_NODE + 1) / 2, _WEIGHT / 2
+# Discounts whose log evidence is that far below the best are left out.
+_NEGLIGIBLE = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,33 +32,31 @@ class DiscountedPosterior(Posterior):
     ----------
     nu : ndarray, shape (L, J, M, C+1)
         Parameters of each question's law, given each discount.
-    discount_weights : ndarray, shape (J,) or (L, J)
-        Posterior weights of the discounts `bayeval.discounted.DISCOUNT`, shape (J,).
+    discounts, discount_weights : ndarray, shape (J,) or (L, J)
+        Nodes of the discount's posterior, and their weights.
     """
 
     nu: np.ndarray
+    discounts: np.ndarray
     discount_weights: np.ndarray
 
     @classmethod
     def of(cls, o, w, past, base=1.0):
         """Posterior of the score, given past counts of shape (L or 1, M, C+1)."""
-        alpha = base + DISCOUNT[:, None, None] * np.asarray(past, dtype=float)[:, None]
-        nu = alpha + o.counts[:, None]
-        log_weight = (_log_norm(nu) - _log_norm(alpha)).sum(axis=-1)
-        weight = DISCOUNT_PRIOR * np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
+        discount, weight, nu = _nodes(base, np.asarray(past, dtype=float), o.counts)
         mean, var = score_moments(nu, w)
 
         def draws(n, rng, population):
             return _draw(nu, weight, n, rng, lambda p: p @ w, population)
 
         return _estimate(cls, o.per_model, weight, mean, var, draws, o.models, w.min(), w.max(),
-                         outcomes=o, weights=w, nu=nu, discount_weights=o.per_model(weight))
+                         outcomes=o, weights=w, nu=nu, discounts=o.per_model(discount),
+                         discount_weights=o.per_model(weight))
 
     @property
     def discount(self):
         """Posterior mean of the discount, a number or shape (L,)."""
-        return (self.discount_weights @ DISCOUNT)[()]
+        return (self.discount_weights * self.discounts).sum(axis=-1)[()]
 
     @property
     def question_mean(self):
@@ -111,6 +111,30 @@ def _marginal(weight, mean, var):
     """Mean and variance of every question, the discount integrated out."""
     center = (weight[..., None] * mean).sum(axis=-2)
     return center, (weight[..., None] * (var + (mean - center[..., None, :]) ** 2)).sum(axis=-2)
+
+
+def _nodes(base, past, counts):
+    """Discounts and weights, shape (L, J), and the parameters given each, (L, J, M, C+1).
+
+    The interval of the nodes shrinks to where the evidence is, until most nodes lie there.
+    """
+    low, high = np.zeros((len(counts), 1)), np.ones((len(counts), 1))
+    while True:
+        root = low + (high - low) * _NODE
+        alpha = base + root[..., None, None] ** 4 * past[:, None]
+        nu = alpha + counts[:, None]
+        evidence = (_log_norm(nu) - _log_norm(alpha)).sum(axis=-1)
+        evidence -= evidence.max(axis=1, keepdims=True)
+        heavy = evidence > -_NEGLIGIBLE
+        # Of the nodes and the two ends: the one before the first heavy node, and after the last.
+        ends = np.concatenate([low, root, high], axis=1)
+        first = np.take_along_axis(ends, heavy.argmax(axis=1)[:, None], axis=1)
+        last = np.take_along_axis(
+            ends, (len(_NODE) + 1 - heavy[:, ::-1].argmax(axis=1))[:, None], axis=1)
+        if (last - first >= 0.5 * (high - low)).all():
+            weight = _WEIGHT * root**3 * np.exp(evidence)
+            return root**4, weight / weight.sum(axis=1, keepdims=True), nu
+        low, high = first, last
 
 
 def _log_norm(nu):

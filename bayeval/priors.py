@@ -92,13 +92,15 @@ class Past:
             raise ValueError(f"the past outcomes have categories {past.categories}, the new ones "
                              f"{o.categories}")
         for ours, theirs, which in ((o, past, "past"), (past, o, "new")):
-            missing = [q for q in ours.questions if q not in set(theirs.questions)]
+            known = set(theirs.questions)
+            missing = [q for q in ours.questions if q not in known]
             if missing:
                 raise ValueError(f"{len(missing)} questions are not among the {which} outcomes: "
                                  f"{', '.join(map(repr, missing[:5]))}"
                                  + (", ..." if len(missing) > 5 else ""))
         if past.n_models > 1:
-            missing = [m for m in o.models if m not in set(past.models)]
+            known = set(past.models)
+            missing = [m for m in o.models if m not in known]
             if missing:
                 raise ValueError(f"{len(missing)} models have no past outcomes: "
                                  f"{', '.join(map(repr, missing[:5]))} "

@@ -161,6 +161,7 @@ def sensitivity(panels, *, axs=None):
             ax.plot(table["mean"][chosen], y[chosen], marker, color=color, ms=5)
         for (name, x), style in zip(lines.items(), ("-", "--", ":"), strict=False):
             ax.axvline(x, color="black", lw=1.1, ls=style, label=name, zorder=1)
+        ax.margins(x=0.08)
         ax.set(yticks=y, ylim=(rows - 0.5, -0.5), xlabel="score and 95% interval")
         ax.set_yticklabels(table.index, fontsize=8.5)
         ax.set_title(title, fontsize=9.5)
