@@ -292,9 +292,9 @@ def _replay(p, s, pool, first, budget, batch, rule, goal, prior, even, probabili
 class _State:
     """Posterior of B runs at once, every score on the scale from 0 to 1.
 
-    mean, sd, low, high have shape (B, L). A question of the score's variance is taken for that
-    of a Beta law: after x more attempts it is expected to be noise / (size + x), where noise and
-    size have shape (B, L, M).
+    mean, sd, low, high have shape (B, L). A question's part of the score's variance is taken for
+    that of a Beta law: after x more attempts it is expected to be noise / (size + x), where noise
+    and size have shape (B, L, M). What questions share shrinks in the same proportion.
     """
 
     mean: np.ndarray
@@ -316,14 +316,18 @@ class _State:
         v = np.asarray(p.question_sd).reshape(shape) ** 2 / span**2
         most = m * (1 - m)
         size = np.maximum(most / np.maximum(v, 1e-12 * most) - 1, 1e-6)
-        return cls(mean, sd, left, right, most * size / (size + 1), size)
+        noise = most * size / (size + 1)
+        # Questions that share a learned law vary together: the score by more than their sum.
+        alone = (noise / size).sum(axis=-1) / shape[-1] ** 2
+        noise *= (sd**2 / np.maximum(alone, 1e-300))[..., None]
+        return cls(mean, sd, left, right, noise, size)
 
     def take(self, rows):
         return _State(*(x[rows] for x in (self.mean, self.sd, self.low, self.high, self.noise,
                                           self.size)))
 
     def variance(self, x=0.0):
-        """Expected variance of every score after x more attempts, from its questions alone."""
+        """Expected variance of every score after x more attempts."""
         return (self.noise / (self.size + x)).sum(axis=-1) / self.noise.shape[-1] ** 2
 
 
