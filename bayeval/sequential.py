@@ -77,7 +77,9 @@ def next_trials(o, budget, *, rule="information", goal="order", prior="learned",
         put on the scale from its lowest to its highest weight.
     even : bool, default True
         Spread a model's attempts evenly over its questions. Otherwise they go where they are
-        expected to take most off the variance of the score.
+        expected to take most off the variance of the score: attempts so far and further ones in
+        proportion to the standard deviation of an attempt, which ties them to difficulty loosely
+        enough for a learned prior.
     probability : float, default 0.95
         Of the intervals of the overlap rule.
     costs : float or array_like, shape (L,)
