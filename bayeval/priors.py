@@ -55,6 +55,16 @@ class Past:
         Prior counts before the past, as `Dirichlet` takes them. 1 is the paper's, and pulls the
         score of a hard or an easy benchmark towards the middle, whatever the past says.
 
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind; on use, if questions, models or categories do not match
+        or `base` has the wrong length.
+
+    References
+    ----------
+    Ibrahim and Chen (2000), Statistical Science 15, 46-60.
+
     Examples
     --------
     >>> import bayeval as bv
