@@ -1,9 +1,11 @@
 """Forecasts of Pass@k: the beta-binomial model and its rivals against slow, obvious oracles."""
 
+import importlib.util
 import warnings
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -599,3 +601,51 @@ def test_a_point_forecast_has_no_interval():
     for ask in (f.interval, f.draws):
         with pytest.raises(ValueError, match=r"method='mle' makes point forecasts.*'bayes'"):
             ask()
+
+
+# -- the study -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def grid(root):
+    spec = importlib.util.spec_from_file_location("forecast_grid",
+                                                  root / "studies" / "forecast_grid.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_stored_study_holds_the_bars(grid):
+    table = pd.read_csv(grid.PATH)
+    assert len(table) == len(table.drop_duplicates(["data", "sampling", "attempts", "method", "k"]))
+    bars = grid.bars(table).xs("simulated", level="sampling")
+    assert len(bars) == 2 * 2 * 4 + 2 * 4
+    assert (bars.loc["codecontests", "error_ratio"].loc[1000] <= 1.1).all()
+    assert bars.loc[("pythia_math", 1000, 10), "error_ratio"] <= 0.7
+    assert bars.loc[("pythia_math", 1000, 30), "error_ratio"] <= 0.95
+    assert (bars["coverage"] >= 0.85).all()
+    aside = bars.loc[list(grid.ASIDE)]
+    assert (aside["error_ratio"] <= 1.1).all()
+
+
+def test_a_cell_of_the_study_comes_out_again(grid):
+    methods = ["bayes", "mle-boxed", "power-law"]
+    again = grid.cell("codecontests", 10, methods=methods)
+    stored = pd.read_csv(grid.PATH)
+    stored = stored[(stored["data"] == "codecontests") & (stored["sampling"] == "simulated")
+                    & (stored["attempts"] == 10) & stored["method"].isin(methods)]
+    columns = ["squared_error", "bias", "coverage", "interval_score"]
+    key = ["method", "k"]
+    np.testing.assert_allclose(again.sort_values(key)[columns], stored.sort_values(key)[columns],
+                               rtol=1e-3, atol=2e-6)
+
+
+def test_the_grid_at_reduced_size(grid):
+    methods = ["bayes", "mle-boxed", "discretized-beta", "plug-in"]
+    table = grid.study(attempts=(30,), aside=(), replicates=3, methods=methods)
+    assert set(table["data"]) == set(grid.DATA)
+    assert set(table["sampling"]) == {"simulated", "recorded"}
+    assert len(table) == 2 * 2 * 2 * len(methods)
+    error = table.pivot_table(index="method", values="squared_error")["squared_error"]
+    assert error["bayes"] < error[["discretized-beta", "plug-in"]].min()
+    assert table.loc[table["method"] == "bayes", "coverage"].between(0.5, 1).all()
