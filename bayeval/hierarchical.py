@@ -148,17 +148,19 @@ def item_response(o, *, centered=True, overdispersed=False):
     ('question',)
     """
     t = _table(o, at_least_models=2, at_least_questions=2)
+    known = _information(t.question, t, len(t.questions))
     with pm.Model(coords=t.coords("model", "question")) as model:
         ability_mean = pm.Normal("ability_mean", 0, 2)
         ability_sd = pm.HalfNormal("ability_sd", 3)
         difficulty_sd = pm.HalfNormal("difficulty_sd", 3)
         if centered:
             ability = pm.Normal("ability", ability_mean, ability_sd, dims="model")
-            difficulty = pm.ZeroSumNormal("difficulty", difficulty_sd, dims="question")
+            free = _zero_sum("difficulty_free", difficulty_sd, known)
+            difficulty = pm.Deterministic("difficulty", free, dims="question")
         else:
             z = pm.Normal("ability_z", dims="model")
             ability = pm.Deterministic("ability", ability_mean + ability_sd * z, dims="model")
-            z = pm.ZeroSumNormal("difficulty_z", dims="question")
+            z = _zero_sum("difficulty_z", 1, known)
             difficulty = pm.Deterministic("difficulty", difficulty_sd * z, dims="question")
         _logistic(t, ability[t.model] - difficulty[t.question], overdispersed)
     return model
@@ -218,10 +220,14 @@ def benchmarks(boards):
                                          sd_dist=pm.HalfNormal.dist(3, shape=B))
         pm.Deterministic("ability_sd", sd, dims="benchmark")
         pm.Deterministic("correlation", R, dims=("benchmark", "benchmark_other"))
-        z = pm.ZeroSumNormal("ability_z", dims=("benchmark", "model"))
+        z = _zero_sum("ability_z", 1, _information(t.model, t, len(t.models)), rows=(B,))
         ability = pm.Deterministic("ability", mean + pt.dot(scale, z).T,
                                    dims=("model", "benchmark"))
-        difficulty = _difficulties(t, names)
+        spread = pm.HalfNormal("difficulty_sd", 3, dims="benchmark")
+        known = _information(t.question, t, len(t.questions))
+        parts = [_zero_sum(f"difficulty_{name}", spread[b], known[t.board == b])
+                 for b, name in enumerate(names)]
+        difficulty = pm.Deterministic("difficulty", pt.concatenate(parts), dims="question")
         _logistic(t, ability[t.model, t.board[t.question]] - difficulty[t.question])
     return model
 
@@ -612,12 +618,22 @@ def _covariate(name, given, models, unit):
                      for m in models]) - np.log10(unit)
 
 
-def _difficulties(t, names):
-    """Difficulties that sum to zero in each benchmark, each with its own spread."""
-    sd = pm.HalfNormal("difficulty_sd", 3, dims="benchmark")
-    parts = [pm.ZeroSumNormal(f"difficulty_{name}", sd[b], shape=int((t.board == b).sum()))
-             for b, name in enumerate(names)]
-    return pm.Deterministic("difficulty", pt.concatenate(parts), dims="question")
+def _information(index, t, size):
+    """How well the counts tell the effect of each unit: zero if they tell nothing."""
+    right = np.bincount(index, t.right, minlength=size)
+    attempts = np.bincount(index, t.attempts, minlength=size)
+    share = (right + 0.5) / (attempts + 1)
+    return attempts * share * (1 - share)
+
+
+def _zero_sum(name, sd, information, rows=()):
+    """Normal variables that sum to zero over the last axis.
+
+    PyMC samples all but the last as they stand; the last follows. Were it a question that nobody
+    solves, its wide posterior would drag all others with it: so the best known comes last.
+    """
+    order = np.argsort(information, kind="stable")
+    return pm.ZeroSumNormal(name, sd, shape=(*rows, len(order)))[..., np.argsort(order)]
 
 
 def _mixed(name, mean, sd, centered, dims):
