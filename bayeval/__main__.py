@@ -127,6 +127,8 @@ def report(
     o = _read(results, errors=errors, questions=questions, by=by, metric=metric, filter=filter,
               threshold=threshold, column=column, repeats=repeats)
     r = bv.report(o, weights=rubric, prior=str(prior), probability=probability, pass_k=ks)
+    for note in r.notes[len(o.notes):]:
+        _note(note)
     files = [(html, r.to_html)] if html is not None else []
     if json_file not in (None, "-"):
         files.append((Path(json_file), r.to_json))
@@ -403,7 +405,7 @@ def _read(results, *, column=None, **options):
 @contextlib.contextmanager
 def _progress():
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield None
         return
     with Progress(TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(),
@@ -472,9 +474,11 @@ def _write_table(path, table):
 
 def _console():
     console = Console(highlight=False)
+    if sys.stdout.isatty():
+        return console
     width = os.environ.get("COLUMNS", "")
-    return console if console.is_terminal else Console(
-        highlight=False, width=int(width) if width.isdecimal() and int(width) else WIDTH)
+    return Console(highlight=False, force_terminal=False, no_color=True,
+                   width=int(width) if width.isdecimal() and int(width) else WIDTH)
 
 
 def _say(text, error=False):
@@ -487,7 +491,8 @@ def _note(text):
 
 
 def _table(*columns, title=None):
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
+                  show_edge=False)
     for column in columns:
         # Names may be folded, numbers not.
         table.add_column(column, justify="left" if column in NAMES else "right", overflow="fold",
@@ -495,27 +500,40 @@ def _table(*columns, title=None):
     return table
 
 
+def _show(console, table):
+    console.print(table)
+    console.print()
+
+
 def _finite(x):
     return float(x) if np.isfinite(x) else None
 
 
 def _with_interval(mean, low, high):
-    return number(mean) if low != low else f"{number(mean)} ({number(low)} to {number(high)})"
+    return number(mean) if low != low else f"{number(mean)} ({_span(low, high)})"
+
+
+def _span(low, high):
+    return f"{number(low)}–{number(high)}" if low >= 0 else f"{number(low)} to {number(high)}"
 
 
 def _print_report(r):
     console, facts = _console(), r.facts
     missing = facts["planned"] > facts["attempts"]
-    table = _table("model", "rank", "rank set", "score", f"{facts['probability']:g} interval",
-                   "P(best)", "avg@N", "attempts", "coverage",
-                   *(["bounds"] if missing else []), title="Models")
+    table = _table("model", "rank (set)", "score", f"{facts['probability']:g} interval", "P(best)",
+                   "avg@N", "attempts", title="Models")
     for m in r.board.itertuples():
         table.add_row(
-            Text(clean(m.Index)), str(m.rank), f"{m.rank_low}–{m.rank_high}", number(m.score),
-            f"{number(m.low)} to {number(m.high)}", probability_text(m.best), number(m.avg),
-            f"{m.attempts:,}", percent(m.coverage),
-            *([f"{number(m.if_wrong)} to {number(m.if_right)}"] if missing else []))
-    console.print(table)
+            Text(clean(m.Index)), f"{m.rank} ({m.rank_low}–{m.rank_high})", number(m.score),
+            _span(m.low, m.high), probability_text(m.best), number(m.avg), f"{m.attempts:,}")
+    _show(console, table)
+    if missing:
+        table = _table("model", "planned", "scored", "errors", "coverage", "avg@N between",
+                       title="Missing attempts: avg@N if all of them were wrong, and right")
+        for m in r.board[r.board["planned"] > r.board["attempts"]].itertuples():
+            table.add_row(Text(clean(m.Index)), f"{m.planned:,}", f"{m.attempts:,}",
+                          f"{m.errored:,}", percent(m.coverage), _span(m.if_wrong, m.if_right))
+        _show(console, table)
     if len(r.pairs):
         open_ = r.pairs[~r.pairs["settled"]]
         console.print(f"{int(r.pairs['settled'].sum())} of {len(r.pairs)} pairs are settled at "
@@ -527,14 +545,14 @@ def _print_report(r):
                 table.add_row(Text(clean(pair.better)), Text(clean(pair.worse)),
                               number(pair.gap), probability_text(pair.probability),
                               probability_text(pair.population))
-            console.print(table)
+            _show(console, table)
     if len(r.plans):
         table = _table("ahead", "behind", "gap", "trials made", "needed", "more",
                        title="Trials per question that would settle neighbors, if the gap is real")
         for p in r.plans.itertuples():
             table.add_row(Text(clean(p.better)), Text(clean(p.worse)), number(p.gap),
                           trials(p.made), trials(p.needed), trials(p.more))
-        console.print(table)
+        _show(console, table)
     if len(r.passes):
         ks = sorted(set(r.passes["k"]))
         table = _table("model", *(f"Pass@{k}" for k in ks), title="Pass@k")
@@ -542,9 +560,7 @@ def _print_report(r):
             table.add_row(Text(clean(model)), *(
                 _with_interval(c.mean, c.low, c.high)
                 for c in part.sort_values("k").itertuples(name="Cell")))
-        console.print(table)
-    if missing:
-        console.print("bounds: avg@N if all missing attempts were wrong, and if all were right.\n")
+        _show(console, table)
     for line in r.assumptions:
         console.print(Text(f"Assumed: {clean(line)}"))
     console.print()
@@ -557,7 +573,7 @@ def _print_comparison(new, old, r, found):
     for name, path in (("new", new), ("old", old)):
         m = r.board.loc[name]
         table.add_row(Text(f"{name}: {clean(path)}"), number(m["score"]),
-                      f"{number(m['low'])} to {number(m['high'])}", number(m["avg"]),
+                      _span(m["low"], m["high"]), number(m["avg"]),
                       f"{int(m['attempts']):,}", percent(m["coverage"]))
     _console().print(table)
     if found["left_out"]:

@@ -50,7 +50,8 @@ class Report:
         were wrong, or right.
     pairs : pandas.DataFrame
         One row a pair, surest first: ``better``, ``worse``, ``gap``, ``probability`` (on these
-        questions), ``population`` (for new questions of the kind) and ``settled``.
+        questions), ``population`` (for new questions of the kind), ``settled``, and ``robust``:
+        whether avg@N keeps this order whatever the missing attempts would have been.
     plans : pandas.DataFrame
         Trials per question that would settle open pairs of neighbors, from the top of the board.
     passes : pandas.DataFrame
@@ -218,9 +219,9 @@ def _avg(o, weights):
 
 
 def _pairs(o, p, weights, prior, probability, board, notes):
-    columns = ["better", "worse", "gap", "probability", "population", "settled"]
+    columns = ["better", "worse", "gap", "probability", "population", "settled", "robust"]
     if o.n_models < 2:
-        return pd.DataFrame(columns=columns).astype({"settled": bool})
+        return pd.DataFrame(columns=columns).astype({"settled": bool, "robust": bool})
     here = superiority(o, paired=False, weights=weights, prior=prior).to_numpy()
     there = superiority(o, paired=True, weights=weights).to_numpy()
     i, j = np.triu_indices(o.n_models, 1)
@@ -232,6 +233,13 @@ def _pairs(o, p, weights, prior, probability, board, notes):
         "better": [o.models[x] for x in i], "worse": [o.models[x] for x in j],
         "gap": np.asarray(p.mean)[i] - np.asarray(p.mean)[j], "probability": here[i, j],
         "population": there[i, j], "settled": here[i, j] >= probability})
+    pairs["robust"] = board["if_wrong"][pairs["better"]].to_numpy() \
+        > board["if_right"][pairs["worse"]].to_numpy()
+    doubtful = int((pairs["settled"] & ~pairs["robust"]).sum())
+    if doubtful:
+        notes.append(f"{doubtful} of the {int(pairs['settled'].sum())} settled pairs are settled "
+                     "only if missing attempts are missing at random: other outcomes of theirs "
+                     "would turn the order of avg@N")
     wrong = float((1 - pairs["probability"][pairs["settled"]]).sum())
     if wrong >= 0.5:
         notes.append(f"about {wrong:.1f} of the {int(pairs['settled'].sum())} settled pairs are "

@@ -71,7 +71,8 @@ def test_report_on_logs_of_inspect_shows_both_bounds(run):
     code, out, err = run("report", inspect_logs() / "eval")
     assert code == 0
     assert "mockllm/small" in out
-    assert "bounds" in out
+    assert "Missing attempts" in out
+    assert "91.6 %" in out
     assert "note: 4 attempts ended in an error: they are missing" in err
     missing = json.loads(run("report", inspect_logs() / "eval", "--json", "-")[1])
     failed = json.loads(run("report", inspect_logs() / "eval", "--json", "-", "--errors",

@@ -97,6 +97,19 @@ def test_bounds_hold_what_the_missing_attempts_could_be(dirty):
     assert "planned attempts are missing" in r.sentence
 
 
+def test_a_pair_that_missing_attempts_could_turn_is_called_so():
+    """B led by what is gone: its errors could all have been wrong answers."""
+    a, b, c = [8] * 20, [6] * 20, [1] * 20
+    o = bv.Outcomes.from_counts([a, b, c], [[10] * 20, [6] * 20, [10] * 20],
+                                models=["A", "B", "C"], planned=[[10] * 20] * 3)
+    pairs = bv.report(o).pairs.set_index(["better", "worse"])
+    assert pairs["settled"].all()
+    assert pairs["robust"].to_dict() == {("B", "A"): False, ("B", "C"): True, ("A", "C"): True}
+    assert any("1 of the 3 settled pairs" in note for note in bv.report(o).notes)
+    whole = bv.report(o.missing_as("wrong"))
+    assert whole.pairs["robust"].all()
+
+
 def test_one_model_and_a_rubric():
     r = bv.report(bv.datasets.load("tau_bench_airline"))
     assert len(r.pairs) == len(r.plans) == 0
