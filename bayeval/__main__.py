@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -32,6 +33,7 @@ from bayeval._text import clean, number, percent, probability_text, table_text, 
 WRONG_USAGE = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 BAD_DATA, USAGE, WORSE, INTERRUPTED = 1, 2, 3, 130
+ROLES = ("model", "question", "outcome", "trial", "successes", "trials", "error", "task")
 # Columns of a table that is not shown on a terminal.
 WIDTH = 120
 # Open pairs shown on a terminal; the page and the JSON hold more.
@@ -82,6 +84,8 @@ Metric = Annotated[str | None, typer.Option(help="The score to read, if there ar
 Filter = Annotated[str | None, typer.Option(help="The filter of lm-evaluation-harness to read.")]
 Threshold = Annotated[float | None, typer.Option(
     help="Score from which on an attempt is right, for scores other than 0 and 1.")]
+Categories = Annotated[str | None, typer.Option(
+    help="All scores that occur, worst first, such as none,part,full.")]
 Columns = Annotated[list[str] | None, typer.Option(
     "--column", metavar="ROLE=NAME", help="Column of a table, where its name does not tell: model, "
     "question, outcome, trial, successes, trials, error or task. May be repeated.")]
@@ -106,6 +110,7 @@ def report(
     metric: Metric = None,
     filter: Filter = None,
     threshold: Threshold = None,
+    categories: Categories = None,
     column: Columns = None,
     repeats: Repeats = None,
     html: Annotated[Path | None, typer.Option(
@@ -125,7 +130,8 @@ def report(
     rubric = _numbers("--weights", weights, float)
     ks = _numbers("--pass-k", pass_k, int)
     o = _read(results, errors=errors, questions=questions, by=by, metric=metric, filter=filter,
-              threshold=threshold, column=column, repeats=repeats)
+              threshold=threshold, column=column, repeats=repeats,
+              categories=None if categories is None else categories.split(","))
     r = bv.report(o, weights=rubric, prior=str(prior), probability=probability, pass_k=ks)
     for note in r.notes[len(o.notes):]:
         _note(note)
@@ -387,8 +393,7 @@ def _read(results, *, column=None, **options):
     roles = {}
     for item in column or []:
         role, found, name = item.partition("=")
-        if not found or role not in ("model", "question", "outcome", "trial", "successes",
-                                     "trials", "error", "task"):
+        if not found or role not in ROLES:
             raise typer.BadParameter(f"{item!r} is not ROLE=NAME", param_hint="--column")
         roles[role] = name
     options = {key: str(value) if isinstance(value, StrEnum) else value
@@ -621,6 +626,10 @@ def main(arguments=None):
         return 0
     except (ValueError, OSError, MemoryError) as problem:
         text = " ".join(str(problem).split()) or type(problem).__name__
+        # The readers name their arguments; say the options of the command line instead.
+        text = re.sub(rf"\((?:{'|'.join(ROLES)})\)", lambda m: f"(--column {m[0][1:-1]}=NAME)", text)
+        text = re.sub(r"\((metric|filter|threshold|categories|repeats)\)", r"(--\1)", text)
+        text = text.replace("repeats=True", "--repeats").replace("repeats=False", "--no-repeats")
         _say(f"bayeval: {text}", error=True)
         return BAD_DATA
 

@@ -107,6 +107,21 @@ def test_options_of_the_readers_arrive(run, tmp_path):
     assert json.loads(out)["board"][0]["avg"] == 0.5
 
 
+def test_errors_name_the_options_of_the_command_line(run, tmp_path):
+    for text, option, given in [
+            ("model,question,score,correct\nA,1,0.4,1\n", "--column outcome=NAME",
+             ["--column", "outcome=correct"]),
+            ("problem,gpt-4,gpt-4.1\na,1,0\n", "--repeats", ["--no-repeats"]),
+            ("question,score\na,0.5\nb,0\n", "--threshold", ["--threshold", "0.5"]),
+            ("question,score\na,full\nb,none\n", "categories", ["--categories", "none,full"])]:
+        path = tmp_path / "a.csv"
+        path.write_text(text)
+        code, _, err = run("report", path)
+        assert code == 1
+        assert option in err
+        assert run("report", path, *given)[0] == 0
+
+
 # -- compare ------------------------------------------------------------------------------------
 
 
