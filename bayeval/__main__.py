@@ -627,7 +627,7 @@ def main(arguments=None):
     except (ValueError, OSError, MemoryError) as problem:
         text = " ".join(str(problem).split()) or type(problem).__name__
         # The readers name their arguments; say the options of the command line instead.
-        text = re.sub(rf"\((?:{'|'.join(ROLES)})\)", lambda m: f"(--column {m[0][1:-1]}=NAME)", text)
+        text = re.sub(rf"\(({'|'.join(ROLES)})\)", r"(--column \1=NAME)", text)
         text = re.sub(r"\((metric|filter|threshold|categories|repeats)\)", r"(--\1)", text)
         text = text.replace("repeats=True", "--repeats").replace("repeats=False", "--no-repeats")
         _say(f"bayeval: {text}", error=True)
