@@ -187,27 +187,6 @@ def test_lock_covers_the_declared_dependencies():
             assert requirement.specifier.contains(version), requirement
 
 
-# --- Package ---------------------------------------------------------------------------------
-
-
-def test_import_is_quick_and_light():
-    code = """
-import sys, time
-start = time.process_time()  # not the clock: other programs may run at the same time
-import bayeval
-seconds = time.process_time() - start
-heavy = {"pymc", "pytensor", "arviz", "matplotlib", "seaborn", "numba"} & set(sys.modules)
-print(seconds, *sorted(heavy))
-"""
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(5)
-    ]
-    seconds, *heavy = min(run.stdout.split() for run in runs)
-    assert heavy == []
-    assert float(seconds) < 0.5
-
-
 # --- Built pages -----------------------------------------------------------------------------
 
 
