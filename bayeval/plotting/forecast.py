@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from bayeval.plotting._style import (
@@ -40,13 +38,13 @@ def beyond(k, truth, lines, n, *, ax=None):
     -------
     matplotlib.axes.Axes
     """
-    ax = axes(ax, figsize=(7.0, 4.2))
+    ax = axes(ax, figsize=(5.8, 3.8))
     k = np.asarray(k)
     ax.axvspan(n, k[-1] * 1.15, color=SHADE, lw=0)
     ax.plot(k, truth, color=GRAY, lw=3, alpha=0.6, label="truth, from 10,000 attempts")
-    styles = zip((BLUE, ORANGE, GREEN, PINK), ("-", "--", "-.", ":"))
+    styles = (BLUE, "o"), (ORANGE, "--"), (GREEN, "-."), (PINK, ":")
     for (name, y), (color, style) in zip(lines.items(), styles):
-        ax.plot(k, y, color=color, ls=style, label=name)
+        ax.plot(k, y, style, color=color, label=name)
     ax.text(n * 1.1, 0.985, f"k > {n}", color=GRAY, va="top",
             transform=ax.get_xaxis_transform())
     ax.set(xscale="log", xlim=(k[0], k[-1] * 1.15), xlabel="k, attempts allowed", ylabel="Pass@k")
@@ -71,19 +69,22 @@ def decades(panels, edges, *, ax=None):
     -------
     sequence of matplotlib.axes.Axes
     """
-    ax = axes(ax, ncols=len(panels), figsize=(7.0, 3.6), sharey=True)
-    names = [f"{low:,}" if high == low + 1 else f"{low:,}–{high - 1:,}"
-             for low, high in pairwise(edges)]
+    ax = axes(ax, ncols=len(panels), figsize=(5.8, 3.4), sharey=True)
+    names = [f"{low:,}" for low in edges[:-1]]
     for panel, (title, (counted, expected)) in zip(ax, panels.items(), strict=True):
         x = np.arange(len(names))
         panel.bar(x, counted[1:], 0.8, color=SKY, alpha=0.8, label="counted")
         panel.plot(x, expected[1:], "D", color=ORANGE, ms=6, label="beta law")
-        panel.set_title(f"{title}: {counted[0]:.0f} at 0", fontsize=11)
-        panel.set_xticks(x, names, rotation=55, ha="right", fontsize=8)
+        panel.set_title(title, fontsize=10)
+        panel.text(0.98, 0.72, f"{counted[0]:.0f} without\na success", ha="right", va="top",
+                   fontsize=9, transform=panel.transAxes)
+        panel.set_xticks(x, names, rotation=60, ha="right", fontsize=9,
+                         rotation_mode="anchor")
         panel.grid(axis="x", visible=False)
     ax[0].set(ylabel="questions")
-    ax[len(ax) // 2].set(xlabel="right answers among 10,000 attempts")
-    ax[0].legend(loc="upper right")
+    ax[len(ax) // 2].set(xlabel="right answers: lower end of the range")
+    ax[0].set_ylim(top=1.25 * ax[0].get_ylim()[1])
+    ax[0].legend(loc="upper right", fontsize=9)
     return ax
 
 
@@ -102,7 +103,7 @@ def failure(k, curves, fits, *, ax=None):
     -------
     matplotlib.axes.Axes
     """
-    ax = axes(ax, figsize=(7.0, 4.4))
+    ax = axes(ax, figsize=(5.8, 4.2))
     colors = (BLUE, ORANGE, GREEN, PINK, OLIVE, AMBER)
     for (name, y), color, mark in zip(curves.items(), colors, "osD^vP"):
         ax.plot(k, y, color=color, marker=mark, ms=4, lw=1.5, label=name)
@@ -131,7 +132,7 @@ def parameters(log_a, log_b, density, draws, best, *, ax=None):
     -------
     matplotlib.axes.Axes
     """
-    ax = axes(ax, figsize=(6.0, 4.4))
+    ax = axes(ax, figsize=(5.6, 4.0))
     ax.plot(*draws, ".", color=SKY, ms=3, alpha=0.5, label="PyMC draws")
     mass = np.sort(density.ravel())[::-1]
     levels = [mass[np.searchsorted(mass.cumsum() / mass.sum(), p)] for p in (0.99, 0.9, 0.5)]
@@ -159,7 +160,7 @@ def fans(k, panels, n, *, ax=None):
     ndarray of matplotlib.axes.Axes
     """
     rows = -(-len(panels) // 3)
-    ax = axes(ax, nrows=rows, ncols=3, figsize=(7.0, 2.3 * rows), sharex=True, sharey=True)
+    ax = axes(ax, nrows=rows, ncols=3, figsize=(5.8, 2.2 * rows), sharex=True, sharey=True)
     for panel, (title, (mean, low, high, truth)) in zip(ax.flat, panels.items()):
         panel.axvline(n, color=GRAY, lw=0.8, ls=":")
         panel.fill_between(k, low, high, color=BLUE, alpha=0.22, lw=0)
@@ -196,7 +197,7 @@ def coverage(panels, level, *, ax=None):
     ndarray of matplotlib.axes.Axes
     """
     rows = -(-len(panels) // 2)
-    ax = axes(ax, nrows=rows, ncols=2, figsize=(7.0, 2.7 * rows), sharex=True, sharey=True)
+    ax = axes(ax, nrows=rows, ncols=2, figsize=(5.8, 2.5 * rows), sharex=True, sharey=True)
     for panel, (title, lines) in zip(ax.flat, panels.items(), strict=True):
         panel.axhline(100 * level, color=GRAY, lw=1, ls="--")
         for (name, y), color, mark in zip(lines.items(), (ORANGE, BLUE, GREEN), "so^"):
@@ -228,7 +229,7 @@ def errors(panels, highlight, *, ax=None):
     -------
     sequence of matplotlib.axes.Axes
     """
-    ax = axes(ax, ncols=len(panels), figsize=(7.0, 4.2), sharey=True)
+    ax = axes(ax, ncols=len(panels), figsize=(5.8, 4.2), sharey=True)
     colors = (ORANGE, GREEN, PINK, OLIVE, AMBER, SKY)
     for panel, (title, table) in zip(ax, panels.items(), strict=True):
         others = [name for name in table.index if name != highlight]
