@@ -127,7 +127,7 @@ def forecast(o, k, *, method="bayes", allowance=2.0):
     >>> f.mean.round(2)
     array([0.48, 0.73])
     >>> f.interval(0.9).low.round(2)
-    array([0.35, 0.5 ])
+    array([0.35, 0.51])
     >>> bv.forecast(o, [10, 100], method="mle").mean.round(3)
     array([0.48 , 0.705])
     """
