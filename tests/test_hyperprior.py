@@ -80,3 +80,50 @@ def test_laws_of_the_size_are_proper(study):
             tail, _ = integrate.quad(lambda x, law=law: np.exp(law.log_density(x)), 20, 80)
             assert tail < 1e-3 * mass, name
     assert study.HYPERPRIORS[CHOSEN] == bb.HYPERPRIOR
+
+
+# -- what it was chosen by, and what it misses --------------------------------------------------
+
+# A beta law fits neither, which shows once there are enough questions to narrow the interval.
+NO_BETA = ["half at 0, half at .6", "at .05, .5 or .95"]
+
+
+def test_the_choice_meets_the_bars_but_for_laws_of_two_or_three_points(printed):
+    table = printed[(printed["hyperprior"] == CHOSEN) & printed["shape"].notna()]
+    many, five = table[table["questions"] >= 30], table[table["questions"] == 5]
+    missed = many[~many["coverage"].between(0.92, 0.98)]
+    assert len(many) == 132
+    assert len(missed) == 6
+    assert set(missed["shape"]) == set(NO_BETA)
+    assert missed["questions"].min() == 150
+    assert five["coverage"].between(0.90, 0.99).all()
+    late = table[table["rmse_ratio"] > 1.05]
+    assert set(late["shape"]) == {*NO_BETA, "all at .02"}
+    # Who knows (a, b) has an interval shorter by what its knowledge of the mean is worth.
+    beta = table[table["limit"].notna()]
+    assert (beta["width_ratio"] / beta["limit"]).between(0.85, 1.15).all()
+    assert (beta.loc[beta["attempts"] >= 16, "width_ratio"] < 1.15).all()
+
+
+def test_the_choice_holds_on_recorded_counts(printed):
+    table = printed[(printed["hyperprior"] == CHOSEN) & printed["shape"].isna()]
+    assert 0.93 < table["coverage"].median() < 0.97
+    assert table.loc[table["attempts"] >= 4, "coverage"].min() > 0.80
+    # Where next to nothing succeeds, avg@N is mostly 0, and nearer to the truth.
+    late = table[table["rmse_ratio"] > 1.05]
+    assert late["truth"].max() < 0.01
+
+
+def test_no_rival_has_more_cells_in_the_bars(printed):
+    simulated = printed[printed["shape"].notna()]
+    low, high = np.where(simulated["questions"] >= 30, [[0.92], [0.98]], [[0.90], [0.99]])
+    inside = simulated["coverage"].between(low, high).groupby(simulated["hyperprior"]).sum()
+    assert inside.idxmax() == CHOSEN
+
+
+def test_sets_kept_aside_agree(root):
+    table = pd.read_csv(root / "studies" / "hyperprior_aside.csv")
+    table = table[table["hyperprior"] == CHOSEN]
+    several = table[table["attempts"] >= 4]
+    assert several["median"].between(0.93, 0.98).all()
+    assert several["lowest"].min() > 0.80
