@@ -116,9 +116,9 @@ def item_response(o, *, centered=True, overdispersed=False):
         Binary, at least two models and two questions. Attempts may be unequal; cells without
         are left out of the likelihood, and predicted like all others.
     centered : bool
-        Sample abilities and difficulties as they stand, which suits many attempts; False
-        samples standard normal variables and scales them (non-centered), which suits few. It is
-        the same model either way.
+        Sample abilities and difficulties as they stand, which suits many attempts and models;
+        False samples standard normal variables and scales them (non-centered), which suits few.
+        It is the same model either way.
     overdispersed : bool
         Let each cell depart from the sum of the two effects: its chance is beta with mean
         :math:`\mathrm{expit}(\theta_l - \delta_m)` and a learned `concentration`.
@@ -220,9 +220,12 @@ def benchmarks(boards):
                                          sd_dist=pm.HalfNormal.dist(3, shape=B))
         pm.Deterministic("ability_sd", sd, dims="benchmark")
         pm.Deterministic("correlation", R, dims=("benchmark", "benchmark_other"))
-        z = _zero_sum("ability_z", 1, _information(t.model, t, len(t.models)), rows=(B,))
-        ability = pm.Deterministic("ability", mean + pt.dot(scale, z).T,
-                                   dims=("model", "benchmark"))
+        # What the benchmarks share is well known and sampled as it stands, the rest is scaled.
+        known = _information(t.model, t, len(t.models))
+        common = _zero_sum("ability_common", scale[0, 0], known)
+        z = _zero_sum("ability_z", 1, known, rows=(B - 1,))
+        own = pt.dot(scale[:, 1:], z) + scale[:, :1] / scale[0, 0] * common
+        ability = pm.Deterministic("ability", mean + own.T, dims=("model", "benchmark"))
         spread = pm.HalfNormal("difficulty_sd", 3, dims="benchmark")
         known = _information(t.question, t, len(t.questions))
         parts = [_zero_sum(f"difficulty_{name}", spread[b], known[t.board == b])
@@ -317,7 +320,8 @@ def scaling(boards, size, tokens, *, cells=False):
 # -- sampling -------------------------------------------------------------------------------
 
 
-def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, progress=False, rng=None):
+def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.8,
+           progress=False, rng=None):
     """Draw from the posterior with NUTS.
 
     Parameters
@@ -327,6 +331,8 @@ def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, progress=False, r
         Draws kept in each chain, and draws before them that adapt the sampler.
     chains, cores : int
         Independent chains, and how many run at once.
+    target_accept : float, default 0.8
+        Closer to 1 for smaller and safer steps, where transitions diverge.
     progress : bool
         Show a progress bar. Off by default: a book has no use for it.
     rng : seed or numpy Generator, optional
@@ -340,7 +346,7 @@ def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, progress=False, r
     Raises
     ------
     ValueError
-        If `model` is no PyMC model, or a number is no whole number >= 1.
+        If `model` is no PyMC model, or a number is out of range.
 
     Examples
     --------
@@ -355,11 +361,12 @@ def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, progress=False, r
     _require_model(model)
     draws, tune, chains, cores = (valid.whole(name, x) for name, x in (
         ("draws", draws), ("tune", tune), ("chains", chains), ("cores", cores)))
+    target_accept = valid.probability("target_accept", target_accept)
     seed = int(valid.generator(rng).integers(2**31))
     # The first steps of a chain may leave the floats: the sampler takes that for a wall.
     with np.errstate(invalid="ignore", over="ignore"):
         return pm.sample(draws, tune=tune, chains=chains, cores=min(cores, chains),
-                         random_seed=seed, model=model,
+                         random_seed=seed, model=model, target_accept=target_accept,
                          progressbar=progress, quiet=not progress,
                          compute_convergence_checks=False, compile_kwargs={"mode": "NUMBA"})
 

@@ -341,6 +341,8 @@ def test_sample_refuses_numbers_that_are_none(o):
     for bad in ({"draws": 0}, {"tune": 1.5}, {"chains": -1}, {"cores": True}):
         with pytest.raises(ValueError, match=f"{next(iter(bad))} must be a whole number"):
             hierarchical.sample(model, **bad)
+    with pytest.raises(ValueError, match="target_accept must be"):
+        hierarchical.sample(model, target_accept=1)
     with pytest.raises(ValueError, match="rng must be"):
         hierarchical.sample(model, rng="seed")
 
