@@ -8,6 +8,7 @@ import sys
 import time
 
 import pandas as pd
+import psutil
 import pytest
 import yaml
 from made_logs import inspect_logs
@@ -333,7 +334,10 @@ def test_ctrl_c_is_clean(tmp_path):
             file.write(row * 1000)
     process = subprocess.Popen([*COMMAND, "report", str(big), "--html", str(tmp_path / "r.html")],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
+    # Interrupted as soon as it reads.
+    while process.poll() is None and str(big) not in [
+            file.path for file in psutil.Process(process.pid).open_files()]:
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
