@@ -216,19 +216,22 @@ def benchmarks(boards):
     coords = t.coords("model", "question") | {"benchmark": names, "benchmark_other": names}
     with pm.Model(coords=coords) as model:
         mean = pm.Normal("ability_mean", 0, 2, dims="benchmark")
+        # What the benchmarks share is sampled as it stands, on the best known one, and comes first;
+        # the rest is scaled.
+        tried = np.bincount(t.board[t.question], t.attempts, minlength=B)
+        place = np.argsort(np.argsort(-tried, kind="stable"))
         scale, R, sd = pm.LKJCholeskyCov("ability_cov", eta=2, n=B,
                                          sd_dist=pm.HalfNormal.dist(3, shape=B))
-        pm.Deterministic("ability_sd", sd, dims="benchmark")
-        pm.Deterministic("correlation", R, dims=("benchmark", "benchmark_other"))
-        # What the benchmarks share is well known and sampled as it stands, the rest is scaled.
+        pm.Deterministic("ability_sd", sd[place], dims="benchmark")
+        pm.Deterministic("correlation", R[place][:, place], dims=("benchmark", "benchmark_other"))
         known = _information(t.model, t, len(t.models))
         common = _zero_sum("ability_common", scale[0, 0], known)
         z = _zero_sum("ability_z", 1, known, rows=(B - 1,))
         own = pt.dot(scale[:, 1:], z) + scale[:, :1] / scale[0, 0] * common
-        ability = pm.Deterministic("ability", mean + own.T, dims=("model", "benchmark"))
+        ability = pm.Deterministic("ability", mean + own[place].T, dims=("model", "benchmark"))
         spread = pm.HalfNormal("difficulty_sd", 3, dims="benchmark")
         known = _information(t.question, t, len(t.questions))
-        parts = [_zero_sum(f"difficulty_{name}", spread[b], known[t.board == b])
+        parts = [_zero_sum(f"difficulty_of_{name}", spread[b], known[t.board == b])
                  for b, name in enumerate(names)]
         difficulty = pm.Deterministic("difficulty", pt.concatenate(parts), dims="question")
         _logistic(t, ability[t.model, t.board[t.question]] - difficulty[t.question])
@@ -276,7 +279,8 @@ def scaling(boards, size, tokens, *, cells=False):
     -----
     The Poisson law stands for the binomial: harmless while rates are below a few percent. The
     rates of checkpoints with a success are sampled as they stand, those of the others as
-    deviations from the surface (non-centered): data pin down the former only.
+    deviations from the surface (non-centered): data pin down the former only. The deviations of
+    the log shapes from :math:`\nu_b` sum to zero.
 
     Examples
     --------
@@ -297,7 +301,7 @@ def scaling(boards, size, tokens, *, cells=False):
     X = np.stack(list(terms.values()), axis=1)[of]
     t = _Table([f"{names[b]}/{t.models[i]}" for i, b in zip(of, board)], t.questions, row,
                t.question, t.right, t.attempts, t.weight, t.board)
-    seen = np.bincount(t.model, t.right, minlength=len(t.models)) > 0
+    solved = np.bincount(t.model, t.right > 0, minlength=len(t.models))
     if not cells:
         t = t.pairs()
     coords = {"benchmark": names, "checkpoint": t.models, "term": list(terms)} | t.coords()
@@ -306,10 +310,11 @@ def scaling(boards, size, tokens, *, cells=False):
         slope = pm.Normal("slope", 0, 2, dims=("benchmark", "term"))
         spread = pm.HalfNormal("spread", 2, dims="benchmark")
         surface = level[board] + (slope[board] * X).sum(axis=1)
-        log_rate = _mixed("log_rate", surface, spread[board], seen, dims="checkpoint")
+        log_rate = _mixed("log_rate", surface, spread[board], solved > 0, dims="checkpoint")
         shape_level = pm.Normal("shape_level", -1, 1, dims="benchmark")
         shape_spread = pm.HalfNormal("shape_spread", 1, dims="benchmark")
-        z = pm.Normal("log_shape_z", dims="checkpoint")
+        z = pt.concatenate([_zero_sum(f"log_shape_of_{name}", 1, solved[board == b])
+                            for b, name in enumerate(names)])
         log_shape = pm.Deterministic("log_shape", shape_level[board] + shape_spread[board] * z,
                                      dims="checkpoint")
         _observe(t, pm.NegativeBinomial, mu=t.attempts * pt.exp(log_rate[t.model]),
@@ -453,6 +458,10 @@ class Diagnostics:
     ess: float
     divergences: int
     parameters: int
+
+    def __str__(self):
+        return (f"{self.parameters} parameters: R-hat at most {self.r_hat:.3f}, effective sample "
+                f"size at least {self.ess:.0f}, {self.divergences} divergences")
 
 
 def check(idata, *, r_hat=1.01, ess=400):
