@@ -53,7 +53,7 @@ def replays(board, policy, seed, *, rounds=ROUNDS, n_jobs=1):
     return r.assign(board=board, policy=policy, rounds=r.attempts / one).drop(columns="spent")
 
 
-def main(passes=10):
+def main(passes=6):
     path = Path(__file__).with_suffix(".csv.gz")
     pieces = []
     for i in range(2 * passes):

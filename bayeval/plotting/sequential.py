@@ -38,7 +38,7 @@ def widths(table, *, ax=None):
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     ax.yaxis.set_minor_locator(NullLocator())
     ax.set(xlabel="trials per question", ylabel="width of the 95% interval",
-           yticks=[0.01, 0.02, 0.05, 0.1, 0.2], xlim=(table.index[0], table.index[-1]))
+           yticks=[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1], xlim=(table.index[0], table.index[-1]))
     ax.legend(fontsize=9, loc="lower left")
     return ax
 
@@ -120,7 +120,7 @@ def replays(means, errors, *, axs=None):
                             marker=marker, ms=4, lw=1.3, elinewidth=0.8, label=policy)
             ax.set_title(board, fontsize=10)
         row[0].set(ylabel="wrong pairs", ylim=0)
-        row[1].set(ylabel="winner right", ylim=(None, 1.02))
+        row[1].set(ylabel="winner right", ylim=(0, 1.05))
     for ax in axs[-1]:
         ax.set(xlabel="rounds spent", xticks=np.arange(2, 17, 2))
     handles, labels = axs[0, 0].get_legend_handles_labels()
