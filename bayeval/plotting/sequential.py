@@ -38,7 +38,8 @@ def widths(table, *, ax=None):
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     ax.yaxis.set_minor_locator(NullLocator())
     ax.set(xlabel="trials per question", ylabel="width of the 95% interval",
-           yticks=[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1], xlim=(table.index[0], table.index[-1]))
+           yticks=[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1],
+           xlim=(table.index[0], table.index[-1]))
     ax.legend(fontsize=9, loc="lower left")
     return ax
 
