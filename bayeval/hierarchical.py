@@ -29,8 +29,8 @@ from pytensor.compile.mode import Mode
 from bayeval import _validate as valid
 from bayeval.betabinomial import HYPERPRIOR
 
-__all__ = ["benchmarks", "beta_binomial", "check", "item_response", "predict", "sample",
-           "scaling"]
+__all__ = ["Diagnostics", "benchmarks", "beta_binomial", "check", "item_response", "predict",
+           "sample", "scaling"]
 
 
 # -- models ---------------------------------------------------------------------------------
