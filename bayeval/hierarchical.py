@@ -460,8 +460,8 @@ class Diagnostics:
     parameters: int
 
     def __str__(self):
-        return (f"{self.parameters} parameters: R-hat at most {self.r_hat:.3f}, effective sample "
-                f"size at least {self.ess:.0f}, {self.divergences} divergences")
+        return (f"{self.parameters} parameters, R-hat <= {self.r_hat:.3f}, "
+                f"ESS >= {self.ess:.0f}, {self.divergences} divergences")
 
 
 def check(idata, *, r_hat=1.01, ess=400):
