@@ -1,4 +1,4 @@
-"""Which question gets the next attempt: allocations, replayed on recorded counts.
+"""Which question gets the next attempt: allocations and stopping, replayed on recorded counts.
 
 A replay draws attempts at random, without replacement, from the s successes among the n recorded
 attempts at a question. The order of attempts at a question carries no information, so the counts
@@ -119,7 +119,7 @@ def _rise(start, stop, rank, budget):
     """Attempts when all questions between `start` and `stop` rise evenly until the budget ends."""
     low = np.zeros((len(start), 1), dtype=np.int64)
     high = stop.max(axis=1, keepdims=True)
-    while (low < high).any():      # the highest common height within the budget
+    while (low < high).any():  # the highest common height within the budget
         middle = (low + high + 1) // 2
         fits = np.clip(middle, start, stop).sum(axis=1, keepdims=True) <= budget
         low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
@@ -178,14 +178,17 @@ def variance_optimal(p, k, budget, *, spent=0, most=None):
     except (TypeError, ValueError):
         raise ValueError("p must be an array of probabilities") from None
     if p.ndim != 1 or p.size == 0 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("p must have shape (M,) and hold probabilities in [0, 1]; found shape "
-                         f"{p.shape}")
+        raise ValueError(
+            f"p must have shape (M,) and hold probabilities in [0, 1]; found shape {p.shape}"
+        )
     k, budget = check.whole("k", k), check.whole("budget", budget)
     spent = _limit("spent", spent, p.shape)
     most = _limit("most", max(budget, int(spent.max())) if most is None else most, p.shape)
     if (spent > most).any() or not spent.sum() <= budget <= most.sum():
-        raise ValueError(f"budget must be from the {spent.sum()} attempts spent to the "
-                         f"{most.sum()} possible; found {budget}")
+        raise ValueError(
+            f"budget must be from the {spent.sum()} attempts spent to the "
+            f"{most.sum()} possible; found {budget}"
+        )
     with np.errstate(divide="ignore"):
         log_weight = (np.log(p) + special.xlog1py(2 * k - 1, -p)) / 2
     return _apportion(log_weight[None], budget, spent[None], most[None])[0]
@@ -230,8 +233,9 @@ def pilot_then_allocate(o, k, budget, *, pilot, replicates=None, replace=False, 
     k, pilot = check.whole("k", k), check.whole("pilot", pilot)
     M = pool.s.shape[1]
     if pilot * M > pool.budget:
-        raise ValueError(f"pilot must be at most budget / questions = {pool.budget / M:.4g}; "
-                         f"found {pilot}")
+        raise ValueError(
+            f"pilot must be at most budget / questions = {pool.budget / M:.4g}; found {pilot}"
+        )
     right, tried = pool.draw(np.minimum(pilot, pool.n))
     log_weight = np.empty(pool.s.shape)
     q = bb.quadrature(right, tried)
@@ -239,10 +243,60 @@ def pilot_then_allocate(o, k, budget, *, pilot, replicates=None, replace=False, 
     for s, n in zip(q.pairs.s, q.pairs.n, strict=True):
         later = np.exp(bb._log_failure(a + s, b + n - s, 2.0 * k - 1))
         expected = (q.weights * later * (a + s) / (a + b + n + 2 * k - 1)).sum(axis=(1, 2))
-        log_weight = np.where((right == s) & (tried == n), np.log(expected)[:, None] / 2,
-                              log_weight)
+        log_weight = np.where(
+            (right == s) & (tried == n), np.log(expected)[:, None] / 2, log_weight
+        )
     target = _apportion(log_weight, pool.budget, tried, pool.n)
     return pool.outcomes(*pool.draw(target, right, tried))
+
+
+def until_success(o, *, batch=1, most, replicates=None, replace=False, rng=None):
+    """Replay sampling that stops, question by question, after the first batch with a success.
+
+    So do attacks that try until one works. The number of attempts then depends on the outcomes,
+    and s/n is biased upwards; the likelihood of (s, n) is that of a fixed n.
+
+    Parameters
+    ----------
+    o, replicates, replace, rng
+        As in `uniform`.
+    batch : int, default 1
+        Attempts made at a time.
+    most : int
+        Batches after which a question without a success is given up.
+
+    Returns
+    -------
+    Outcomes
+        As in `uniform`, but with no common number of attempts.
+
+    Raises
+    ------
+    ValueError
+        If `o` is not binary, or a question has fewer than batch * most attempts recorded.
+
+    Examples
+    --------
+    >>> import bayeval as bv
+    >>> from bayeval import allocation
+    >>> o = bv.Outcomes.from_counts([5000, 100, 0], 10_000)
+    >>> allocation.until_success(o, batch=60, most=16, rng=0).n_trials
+    array([[ 60, 180, 960]])
+    """
+    check.outcomes("o", o)
+    batch, most = check.whole("batch", batch), check.whole("most", most)
+    least = int(o.n_trials.min())
+    if not replace and batch * most > least:
+        raise ValueError(
+            f"most must be at most {least // batch} batches of {batch}: a question "
+            f"has {least} attempts recorded (or give replace=True); found {most}"
+        )
+    pool = _Pool.of(o, batch * most, replicates, replace, rng)
+    stop, success = pool.next_success(np.arange(len(pool.s)), 0, 0)
+    success &= stop <= batch * most
+    target = np.where(success, -(-stop // batch) * batch, batch * most)
+    # The rest of the last batch is made in any case.
+    return pool.outcomes(*pool.draw(target, success.astype(int), np.where(success, stop, target)))
 
 
 # -- drawing from recorded counts -----------------------------------------------------------
@@ -260,20 +314,35 @@ class _Pool:
         check.outcomes("o", o)
         s, n, budget = o.successes, o.n_trials, check.whole("budget", budget)
         copies = 1 if replicates is None else check.whole("replicates", replicates)
-        labels = o.models if replicates is None else \
-            [f"{model}/{r}" for model in o.models for r in range(1, copies + 1)]
+        labels = (
+            o.models
+            if replicates is None
+            else [f"{model}/{r}" for model in o.models for r in range(1, copies + 1)]
+        )
         rate = None
         if replace:
             if (n == 0).any():
-                raise ValueError("o must have an attempt at every question to draw with "
-                                 f"replacement; {int((n == 0).sum())} have none")
+                raise ValueError(
+                    "o must have an attempt at every question to draw with "
+                    f"replacement; {int((n == 0).sum())} have none"
+                )
             rate = np.repeat(s / n, copies, axis=0)
             n = np.full_like(n, budget)
         elif budget > n.sum(axis=1).min():
-            raise ValueError(f"budget must be at most the {n.sum(axis=1).min()} attempts recorded "
-                             f"(or give replace=True); found {budget}")
-        return cls(np.repeat(s, copies, axis=0), np.repeat(n, copies, axis=0), rate, budget, labels,
-                   o.single and replicates is None, o.questions, check.generator(rng))
+            raise ValueError(
+                f"budget must be at most the {n.sum(axis=1).min()} attempts recorded "
+                f"(or give replace=True); found {budget}"
+            )
+        return cls(
+            np.repeat(s, copies, axis=0),
+            np.repeat(n, copies, axis=0),
+            rate,
+            budget,
+            labels,
+            o.single and replicates is None,
+            o.questions,
+            check.generator(rng),
+        )
 
     def outcomes(self, right, tried):
         if self.single:
@@ -323,8 +392,10 @@ def _waiting_time(s, n, rng):
     while (low < high).any():
         g = np.minimum((low + high) // 2, wrong)
         beyond = top + special.gammaln(n - g + 1) - special.gammaln(wrong - g + 1) > target
-        low, high = np.where(beyond & (low < high), g + 1, low), \
-            np.where(beyond | (low >= high), high, g)
+        low, high = (
+            np.where(beyond & (low < high), g + 1, low),
+            np.where(beyond | (low >= high), high, g),
+        )
     return low
 
 
@@ -337,8 +408,9 @@ def _limit(name, x, shape):
     except ValueError as error:
         if name in str(error):
             raise
-        raise ValueError(f"{name} must be a number or have shape {shape}; found "
-                         f"{np.shape(x)}") from None
+        raise ValueError(
+            f"{name} must be a number or have shape {shape}; found {np.shape(x)}"
+        ) from None
 
 
 def _apportion(log_weight, budget, low, high):

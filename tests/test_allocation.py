@@ -18,7 +18,8 @@ POLICIES = {
     "uniform": allocation.uniform,
     "fewest": allocation.fewest_successes_first,
     "pilot": lambda o, budget, **options: allocation.pilot_then_allocate(
-        o, 50, budget, pilot=min(3, budget // o.n_questions) or 1, **options),
+        o, 50, budget, pilot=min(3, budget // o.n_questions) or 1, **options
+    ),
 }
 
 
@@ -50,8 +51,9 @@ def test_the_budget_is_spent_and_the_record_is_kept(policy, replace, pool, seed)
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_replicates_become_models(policy):
-    o = bv.Outcomes.from_counts([SUCCESSES, SUCCESSES[::-1]], 1000, models=["A", "B"],
-                                questions=list("uvwxyz"))
+    o = bv.Outcomes.from_counts(
+        [SUCCESSES, SUCCESSES[::-1]], 1000, models=["A", "B"], questions=list("uvwxyz")
+    )
     spent = POLICIES[policy](o, 120, replicates=3, rng=1)
     assert spent.models == ("A/1", "A/2", "A/3", "B/1", "B/2", "B/3")
     assert spent.questions == tuple("uvwxyz")
@@ -69,22 +71,28 @@ def one_by_one(order, s, n, budget, rng):
     records = [rng.permutation(np.repeat([1, 0], [s_m, n_m - s_m])) for s_m, n_m in zip(s, n)]
     right, tried = np.zeros(len(s), int), np.zeros(len(s), int)
     for _ in range(budget):
-        at = min((m for m in range(len(s)) if tried[m] < n[m]),
-                 key=lambda m: (right[m], tried[m], order[m]))
+        at = min(
+            (m for m in range(len(s)) if tried[m] < n[m]),
+            key=lambda m: (right[m], tried[m], order[m]),
+        )
         right[at] += records[at][tried[at]]
         tried[at] += 1
     return right, tried
 
 
-@pytest.mark.parametrize(("s", "n", "budget"), [
-    ([9, 3, 0], [20, 20, 20], 25), ([5, 1, 2, 0], [8, 4, 30, 6], 33), ([3, 3], [3, 3], 4)])
+@pytest.mark.parametrize(
+    ("s", "n", "budget"),
+    [([9, 3, 0], [20, 20, 20], 25), ([5, 1, 2, 0], [8, 4, 30, 6], 33), ([3, 3], [3, 3], 4)],
+)
 def test_fewest_successes_first_has_the_law_of_one_attempt_after_another(s, n, budget):
     runs, rng = 3000, np.random.default_rng(5)
     slow = [one_by_one(rng.permutation(len(s)), s, n, budget, rng) for _ in range(runs)]
     o = bv.Outcomes.from_counts(s, n)
     fast = allocation.fewest_successes_first(o, budget, replicates=runs, rng=6)
-    for ours, theirs in ((fast.successes, [r for r, _ in slow]),
-                         (fast.n_trials, [t for _, t in slow])):
+    for ours, theirs in (
+        (fast.successes, [r for r, _ in slow]),
+        (fast.n_trials, [t for _, t in slow]),
+    ):
         theirs = np.array(theirs)
         error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / runs)
         assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 4 * error + 1e-12).all()
@@ -134,6 +142,60 @@ def test_uniform_draws_are_hypergeometric_and_even():
     assert allocation.uniform(o, 110, rng=4).n_trials.tolist() == [[50, 20, 40]]
 
 
+def one_after_another(record, batch, most):
+    """Batches of a record until one has a success."""
+    for made in range(batch, batch * most + 1, batch):
+        if record[:made].any():
+            break
+    return record[:made].sum(), made
+
+
+@pytest.mark.parametrize(
+    ("s", "n", "batch", "most"),
+    [(9, 40, 1, 20), (3, 30, 5, 6), (2, 60, 7, 4), (20, 20, 4, 3), (0, 20, 4, 3)],
+)
+@pytest.mark.parametrize("replace", [False, True])
+def test_stopping_at_a_success_has_the_law_of_batch_after_batch(s, n, batch, most, replace):
+    runs, rng = 4000, np.random.default_rng(7)
+    record = np.repeat([1, 0], [s, n - s])
+    slow = [
+        one_after_another(
+            rng.random(n) < s / n if replace else rng.permutation(record), batch, most
+        )
+        for _ in range(runs)
+    ]
+    fast = allocation.until_success(
+        bv.Outcomes.from_counts([s], n),
+        batch=batch,
+        most=most,
+        replicates=runs,
+        replace=replace,
+        rng=8,
+    )
+    for ours, theirs in zip((fast.successes[:, 0], fast.n_trials[:, 0]), np.array(slow).T):
+        top = max(ours.max(), theirs.max()) + 1
+        p, q = (np.bincount(x, minlength=top) / len(x) for x in (ours, theirs))
+        assert np.abs(p.cumsum() - q.cumsum()).max() < 1.95 * np.sqrt(1 / runs + 1 / len(theirs))
+    assert (fast.n_trials % batch == 0).all()
+    unbroken = fast.successes == 0
+    assert (fast.n_trials[unbroken] == batch * most).all()
+
+
+def test_stopping_biases_the_rate_by_the_factor_of_its_theorem():
+    p, batch, most = 0.004, 60, 40
+    o = bv.Outcomes.from_counts([4], 1000)
+    spent = allocation.until_success(
+        o, batch=batch, most=most, replicates=60_000, replace=True, rng=9
+    )
+    rate = (spent.successes / spent.n_trials)[:, 0]
+    q, j = 1 - (1 - p) ** batch, np.arange(1, most + 1)
+    factor = ((1 - q) ** (j - 1) / j).sum()
+    assert factor > 1.6
+    assert rate.mean() == pytest.approx(p * factor, abs=4 * rate.std() / np.sqrt(rate.size))
+    first = np.where(spent.n_trials == batch, spent.successes / batch, 0.0)[:, 0]
+    assert first.mean() == pytest.approx(p, abs=4 * first.std() / np.sqrt(first.size))
+
+
 # -- optimal shares --------------------------------------------------------------------------
 
 
@@ -145,16 +207,19 @@ def variance(p, k, b):
 
 def test_variance_optimal_is_the_best_whole_split():
     p, k, budget = np.array([0.5, 0.2, 0.05]), 4, 24
-    best = min((b for b in itertools.product(range(1, budget), repeat=3) if sum(b) == budget),
-               key=lambda b: variance(p, k, np.array(b)))
+    best = min(
+        (b for b in itertools.product(range(1, budget), repeat=3) if sum(b) == budget),
+        key=lambda b: variance(p, k, np.array(b)),
+    )
     assert np.abs(variance_optimal(p, k, budget) - best).max() <= 1
 
 
 def test_variance_optimal_follows_the_formula():
     p = np.array([0.5, 0.1, 0.01, 0.003])
     share = np.sqrt(p * (1 - p) ** (2 * 30 - 1))
-    np.testing.assert_allclose(variance_optimal(p, 30, 10**6) / 10**6, share / share.sum(),
-                               atol=2e-6)
+    np.testing.assert_allclose(
+        variance_optimal(p, 30, 10**6) / 10**6, share / share.sum(), atol=2e-6
+    )
 
 
 def test_variance_optimal_within_limits():
@@ -180,7 +245,7 @@ def test_apportioned_numbers_are_near_their_shares(weights, data):
     assert b.sum() == budget
     assert ((low <= b) & (b <= high)).all()
     free = (b > low) & (b < high)
-    if free.sum() >= 2:     # proportional, up to rounding
+    if free.sum() >= 2:  # proportional, up to rounding
         share = np.exp(np.array(weights)[free] - max(weights))
         gap = b[free][:, None] * share[None, :] - b[free][None, :] * share[:, None]
         assert (np.abs(gap) <= share[:, None] + share[None, :] + 1e-6).all()
@@ -202,20 +267,37 @@ def test_pilot_that_takes_the_whole_budget_is_uniform():
 # -- errors ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("call", "match"), [
-    (lambda: allocation.uniform(POOL, 6001), r"budget must be at most the 6000 .*found 6001"),
-    (lambda: allocation.uniform(POOL, 0), "budget must be a whole number"),
-    (lambda: allocation.uniform([1], 5), "o must be"),
-    (lambda: allocation.uniform(POOL, 5, replicates=0), "replicates must be"),
-    (lambda: allocation.uniform(bv.Outcomes.from_counts([0, 1], [0, 2]), 2, replace=True),
-     "1 have none"),
-    (lambda: allocation.pilot_then_allocate(POOL, 10, 60, pilot=11), "pilot must be at most .* 10"),
-    (lambda: variance_optimal([0.2, 1.2], 5, 10), r"p must .*\[0, 1\]"),
-    (lambda: variance_optimal("x", 5, 10), "p must be an array"),
-    (lambda: variance_optimal([0.2, 0.3], 5, 10, spent=[20, 0]), "budget must be from the 20"),
-    (lambda: variance_optimal([0.2, 0.3], 5, 10, most=[2, 3]), "to the 5 possible"),
-    (lambda: variance_optimal([0.2, 0.3], 5, 10, spent=[1, 2, 3]), r"spent must .*shape \(2,\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: allocation.uniform(POOL, 6001), r"budget must be at most the 6000 .*found 6001"),
+        (lambda: allocation.uniform(POOL, 0), "budget must be a whole number"),
+        (lambda: allocation.uniform([1], 5), "o must be"),
+        (lambda: allocation.uniform(POOL, 5, replicates=0), "replicates must be"),
+        (
+            lambda: allocation.uniform(bv.Outcomes.from_counts([0, 1], [0, 2]), 2, replace=True),
+            "1 have none",
+        ),
+        (
+            lambda: allocation.pilot_then_allocate(POOL, 10, 60, pilot=11),
+            "pilot must be at most .* 10",
+        ),
+        (
+            lambda: allocation.until_success(POOL, batch=60, most=17),
+            "most must be at most 16 .* 17",
+        ),
+        (lambda: allocation.until_success(POOL, batch=0, most=17), "batch must be a whole number"),
+        (lambda: allocation.until_success([1], most=17), "o must be"),
+        (lambda: variance_optimal([0.2, 1.2], 5, 10), r"p must .*\[0, 1\]"),
+        (lambda: variance_optimal("x", 5, 10), "p must be an array"),
+        (lambda: variance_optimal([0.2, 0.3], 5, 10, spent=[20, 0]), "budget must be from the 20"),
+        (lambda: variance_optimal([0.2, 0.3], 5, 10, most=[2, 3]), "to the 5 possible"),
+        (
+            lambda: variance_optimal([0.2, 0.3], 5, 10, spent=[1, 2, 3]),
+            r"spent must .*shape \(2,\)",
+        ),
+    ],
+)
 def test_bad_input_is_named(call, match):
     with pytest.raises(ValueError, match=match):
         call()
