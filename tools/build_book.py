@@ -15,11 +15,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "_build"
 # What a chapter's results depend on besides its own cells.
-EXECUTION_INPUTS = ("bayeval", "data", "studies", "requirements.lock")
+EXECUTION_INPUTS = ("bayeval", "data", "studies", "benchmarks", "requirements.lock")
 BOOK_INPUTS = (
     *EXECUTION_INPUTS,
     *("chapters", "appendix", "index.md", "references.bib"),
-    *("_config.yml", "_toc.yml", "_static", "_ext", "tools/build_book.py"),
+    *("_config.yml", "_toc.yml", "_static", "_ext"),
+    *("tools/build_book.py", "tools/execute_pages.py"),
 )
 
 
@@ -69,6 +70,12 @@ def environment():
     return result
 
 
+def execute_pages(*options):
+    """Fill the cache, several pages at a time, before the pages are written one by one."""
+    program = ROOT / "tools" / "execute_pages.py"
+    subprocess.run([sys.executable, program, *options], env=environment(), cwd=ROOT, check=True)
+
+
 def jupyter_book(*options, chapter="", **kwargs):
     program = Path(sys.executable).with_name("jupyter-book")
     # Jupyter Book greets on stdout; warnings and our progress come on stderr.
@@ -92,6 +99,7 @@ def build_book(fresh):
         for leftover in (".doctrees", "jupyter_execute", "html"):
             shutil.rmtree(BUILD / leftover, ignore_errors=True)
         start = time.perf_counter()
+        execute_pages()
         if jupyter_book("-W", "--keep-going", "--all").returncode:
             sys.exit("The book was not built: see the warnings and errors above.")
         stamp.write_text(key)
@@ -108,6 +116,7 @@ def build_chapter(number):
         sys.exit(f"C={number} names {len(pages)} chapters; there are: {found}")
     page = pages[0].relative_to(ROOT)
     drop_stale_cache(fresh=False)
+    execute_pages("--collect")
     output = BUILD / "chapter"
     # Read again, so that its warnings show again.
     (output / "_build" / ".doctrees" / page.with_suffix(".doctree")).unlink(missing_ok=True)
