@@ -504,25 +504,127 @@ def test_tensors(tmp_path):
     assert (o.n_trials == R[0].sum(axis=1)).all()
 
 
+PAPER_PARTS = ("aime24", "aime25", "hmmt_feb_2025", "brumo_2025")
+
+
+def paper_arrays(**changed):
+    rng = np.random.default_rng(2)
+    arrays = {name: rng.integers(0, 2, (4, 3, 6)).astype(np.int8) for name in PAPER_PARTS}
+    arrays["combined"] = np.concatenate(list(arrays.values()), axis=1)
+    return {name: a for name, a in (arrays | changed).items() if a is not None}
+
+
 def test_the_tensor_of_the_paper(tmp_path, monkeypatch):
     monkeypatch.delenv("BAYEVAL_PAPER_NPZ", raising=False)
     assert paper_tensor() is None
-    rng = np.random.default_rng(2)
-    parts = {name: rng.integers(0, 2, (4, 3, 6)).astype(np.int8)
-             for name in ("aime24", "aime25", "hmmt_feb_2025", "brumo_2025")}
-    path = tmp_path / "paper.npz"
-    np.savez(path, **parts, combined=np.concatenate(list(parts.values()), axis=1))
-    monkeypatch.setenv("BAYEVAL_PAPER_NPZ", str(path))
-    assert (paper_tensor("aime25").successes == parts["aime25"].sum(axis=2)).all()
-    assert paper_tensor().n_questions == 12
-    np.savez(path, **parts)
-    with pytest.raises(ValueError, match="lacks the arrays combined"):
-        paper_tensor()
-    np.savez(path, **parts, combined=np.zeros((4, 12, 5), dtype=np.int8))
-    with pytest.raises(ValueError, match="same L and N"):
-        paper_tensor()
+    path, arrays = tmp_path / "paper.npz", paper_arrays()
+    for save in (np.savez, np.savez_compressed):
+        save(path, **arrays, extra=np.zeros((1, 1)))
+        monkeypatch.setenv("BAYEVAL_PAPER_NPZ", str(path))
+        for name, expected in arrays.items():
+            R = paper_tensor(name)
+            assert R.dtype == np.int8
+            np.testing.assert_array_equal(R, expected)
+    np.savez(path, **{name: a.astype(float) for name, a in arrays.items()})
+    np.testing.assert_array_equal(paper_tensor(), arrays["combined"])
+    with pytest.raises(ValueError, match="key must be one of 'aime24'"):
+        paper_tensor("aime26")
     with pytest.raises(ValueError, match="no such file"):
         paper_tensor(path=tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"combined": None}, "lacks the arrays combined; it has aime24"),
+    ({"aime24": None, "AIME24": np.zeros((4, 3, 6), np.int8)}, "lacks the arrays aime24"),
+    ({"combined": np.zeros((4, 12, 5), np.int8)}, r"same L and N; .*combined \(4, 12, 5\)"),
+    ({"aime25": np.zeros((5, 3, 6), np.int8)}, r"same L and N; .*aime25 \(5, 3, 6\)"),
+    ({"aime25": np.zeros((3, 6), np.int8)}, r"aime25 \(3, 6\)"),
+    ({"aime25": np.zeros(6, np.int8)}, r"'aime25' must hold outcomes, .* shape \(6,\)"),
+    ({"aime25": np.zeros((4, 0, 6), np.int8)}, r"shape \(4, 0, 6\)"),
+    ({"aime25": np.full((4, 3, 6), 2, np.int8)}, "must hold 0 and 1.* found 2 in aime25"),
+    ({"brumo_2025": np.full((4, 3, 6), -1, np.int8)}, "found -1 in brumo_2025"),
+    ({"combined": np.full((4, 12, 6), 0.5)}, r"found 0\.5 in combined"),
+    ({"combined": np.full((4, 12, 6), np.nan)}, "found nan in combined"),
+    ({"combined": np.full((4, 12, 6), "1")}, "of type <U1"),
+    ({"combined": np.full((4, 12, 6), 1j)}, "of type complex128"),
+    ({"combined": np.zeros((4, 12, 6), [("a", "i1")])}, "must hold outcomes"),
+])
+def test_a_tensor_of_another_format_is_refused(tmp_path, changed, message):
+    path = tmp_path / "paper.npz"
+    np.savez(path, **paper_arrays(**changed))
+    with pytest.raises(ValueError, match=rf"paper\.npz: .*{message}"):
+        paper_tensor("hmmt_feb_2025", path=path)
+
+
+class Executed:
+    """Leaves a file behind if it is ever unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.mark.parametrize("where", ["array", "structured", "bare pickle", "entry"])
+def test_nothing_in_a_tensor_is_executed(tmp_path, where):
+    path, trap = tmp_path / "paper.npz", Executed(str(tmp_path / "executed"))
+    if where == "array":
+        np.savez(path, **paper_arrays(aime24=np.array([[[trap]]], dtype=object)))
+    elif where == "structured":
+        np.savez(path, **paper_arrays(aime24=np.array([[(trap,)]], dtype=[("a", "O")])))
+    elif where == "bare pickle":
+        path.write_bytes(pickle.dumps(trap))
+    else:
+        np.savez(path, **paper_arrays())
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("more.npy", pickle.dumps(trap))
+    for attempt in (lambda: paper_tensor(path=path), lambda: bv.read(path)):
+        with pytest.raises(ValueError, match=r"paper\.npz: "):
+            attempt()
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("header", [
+    "((((", '"""', "[" * 5000, "-" * 9000 + "1", "{[]: 1}", "{'descr': '|i1', 1: 2, 'shape': 3}",
+    "{'descr': '|i1', 'fortran_order': False, 'shape': (True, 2, 3)}",
+    "{'descr': '|i1', 'fortran_order': False, 'shape': (-1, 2, 3)}",
+    "{'descr': '|i1', 'fortran_order': False, 'shape': (10000, 1000, 100000)}",
+    "{'descr': 'banana', 'fortran_order': False, 'shape': (1, 2, 3)}",
+    "open('executed', 'w')", "\0",
+])
+def test_forged_headers_are_refused(tmp_path, monkeypatch, header):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "paper.npz"
+    np.savez(path, **paper_arrays())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("forged.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+                         + header.encode() + b"\1" * 6)
+    with pytest.raises(ValueError, match=r"paper\.npz: "):
+        paper_tensor(path=path)
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_damaged_tensors_are_refused_or_read_right(tmp_path, save):
+    path, arrays = tmp_path / "paper.npz", paper_arrays()
+    save(path, **arrays)
+    whole = path.read_bytes()
+    for end in range(0, len(whole), 7):
+        path.write_bytes(whole[:end])
+        with pytest.raises(ValueError, match=r"paper\.npz: "):
+            paper_tensor(path=path)
+    rng = np.random.default_rng(3)
+    for _ in range(1000):
+        damaged = bytearray(whole)
+        for i in rng.integers(len(whole), size=rng.integers(1, 4)):
+            damaged[i] = rng.integers(256)
+        path.write_bytes(bytes(damaged))
+        try:
+            R = paper_tensor(path=path)
+        except ValueError:
+            continue
+        np.testing.assert_array_equal(R, arrays["combined"])
 
 
 # -- paths, and the streams ---------------------------------------------------------------------

@@ -249,6 +249,9 @@ def combine(parts):
 def paper_tensor(key="combined", *, path=None):
     """One tensor of the outcomes of "Don't Pass@k", from a file of its format.
 
+    Counts of it are ``Outcomes.from_matrix(R, categories=2)``; the tensor itself also says which
+    trials of the questions were made together.
+
     Parameters
     ----------
     key : {"aime24", "aime25", "hmmt_feb_2025", "brumo_2025", "combined"}
@@ -258,14 +261,15 @@ def paper_tensor(key="combined", *, path=None):
 
     Returns
     -------
-    Outcomes or None
-        None if neither says where the file is.
+    ndarray of int8, shape (L, M, N), or None
+        1 where model l was right at question m in trial n, else 0. None if neither says where
+        the file is.
 
     Raises
     ------
     ValueError
-        If the file does not have that format: each of the five arrays of whole numbers, of
-        shape (L, M, N), with as many models and trials in all of them.
+        If the file does not have that format: each of the five arrays holds 0 and 1, in shape
+        (L, M, N), with as many models and trials in all of them. Nothing in it is executed.
 
     Examples
     --------
@@ -275,8 +279,8 @@ def paper_tensor(key="combined", *, path=None):
     >>> R = np.ones((2, 3, 4), dtype=np.int8)
     >>> np.savez(file, aime24=R, aime25=R, hmmt_feb_2025=R, brumo_2025=R,
     ...          combined=np.concatenate([R] * 4, axis=1))
-    >>> paper_tensor(path=file)
-    Outcomes(2 models, 12 questions, 4 attempts each, categories wrong/right)
+    >>> paper_tensor(path=file).shape
+    (2, 12, 4)
     """
     check.choice("key", key, PAPER_KEYS)
     path = path or os.environ.get(PAPER_NPZ)
@@ -292,7 +296,12 @@ def paper_tensor(key="combined", *, path=None):
         if any(len(s) != 3 or s[::2] != shapes["combined"][::2] for s in shapes.values()):
             raise ValueError("its arrays must have shape (L, M, N), with the same L and N; found "
                              + ", ".join(f"{name} {s}" for name, s in shapes.items()))
-        return _tensors.outcomes(found[key])
+        for name in PAPER_KEYS:
+            wrong = found[name][~np.isin(found[name], (0, 1))]
+            if wrong.size:
+                raise ValueError("its arrays must hold 0 and 1, nothing missing; found "
+                                 f"{wrong[0]:g} in {name}")
+        return found[key].astype(np.int8)
     except ValueError as problem:
         raise ValueError(f"{path}: {problem}") from None
 

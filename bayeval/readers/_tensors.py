@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 
@@ -11,6 +12,9 @@ from bayeval.outcomes import Outcomes
 
 #: Most bytes that an array may take once unpacked.
 MAX_BYTES = 4 << 30
+# What zipfile and numpy raise on bytes that somebody damaged or forged.
+BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, MemoryError, RuntimeError, TypeError,
+          OverflowError, tokenize.TokenError)
 
 
 def arrays(path):
@@ -21,12 +25,12 @@ def arrays(path):
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-            if size > MAX_BYTES:
-                raise ValueError(f"unpacked it takes {size / 2**30:.3g} GiB, more than "
-                                 f"{MAX_BYTES >> 30}")
+        if size > MAX_BYTES:
+            raise ValueError(f"unpacked it takes {size / 2**30:.3g} GiB, more than "
+                             f"{MAX_BYTES >> 30}")
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, MemoryError) as error:
+    except BROKEN as error:
         raise ValueError(f"it is no whole .npz file ({error})") from None
     except ValueError as error:
         if "pickle" in str(error).lower():
