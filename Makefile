@@ -10,12 +10,13 @@ PORT ?= 8000
 # Compiled modules are kept: without them, each start of Python compiles anew what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env book chapter test serve clean lock
+.PHONY: help env book chapter test serve lab clean lock
 
 help:
 	@echo "make book           build the book into _build/html"
 	@echo "make test           build what is missing and run every test"
 	@echo "make chapter C=03   execute one chapter alone"
+	@echo "make lab            open JupyterLab with the chapters as notebooks"
 	@echo "make serve          show the book on http://127.0.0.1:$(PORT)"
 	@echo "make lock           resolve pyproject.toml anew into requirements.lock"
 	@echo "make clean          remove everything that was built, also $(VENV)"
@@ -53,6 +54,9 @@ lock: $(READY)
 	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --no-annotate --no-emit-package bayeval $(if $(UPGRADE),--upgrade) \
 	  --quiet --output-file requirements.lock
+
+lab: $(READY)
+	@$(BIN)/python tools/open_lab.py $(ARGS)
 
 clean:
 	rm -rf _build dist $(VENV) .pytest_cache .ruff_cache .hypothesis .benchmarks
