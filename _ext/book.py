@@ -47,6 +47,7 @@ def offer_notebook(app, pagename, templatename, context, doctree):
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, target)
+        nbformat.write(notebook, path)  # the theme copies this one where it offers to run it
         context["ipynb_source"] = f"{pagename}.ipynb"
 
 

@@ -50,10 +50,10 @@ class SmallBook:
         for name in ("_ext", "_static", "tools"):
             shutil.copytree(ROOT / name, folder / name)
 
-    def build(self):
+    def build(self, **settings):
         """Run the build of the Makefile; return the finished process."""
         # The tests' matplotlib draws into the void, that of the pages into the page.
-        env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+        env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"} | settings
         command = [sys.executable, "tools/build_book.py"]
         return subprocess.run(command, capture_output=True, text=True, env=env, cwd=self.folder)
 
