@@ -7,6 +7,8 @@ from scipy import special
 
 # Stirling's series is used from here on; below, the recurrence of the gamma function comes first.
 _SHIFT = np.arange(16.0)
+# Chances held at once: an array of them stays in the cache.
+CHUNK = 1 << 15
 
 
 def log_beta_ratio(a, b, k):
@@ -73,36 +75,62 @@ def _stirling(x):
     return -(1 / 360 - (1 / 1260 - (1 / 1680 - (1 / 1188 - y * 691 / 360360) * y) * y) * y) * y / x
 
 
-def pmf_from_ratios(ratio):
-    """Normalize a pmf given the ratios p(x+1) / p(x) of neighbors.
+def hypergeometric_mean(n, c, weight):
+    """Mean weight of x = 0..k right among k drawn from n attempts with c right.
 
-    Built outwards from the largest term, which keeps a relative error near 1e-13 where formulas
-    in log-gamma lose four digits.
+    For n and c of shape (P,), and a weight of shape (k+1,) or (P, k+1).
     """
-    ratio = np.asarray(ratio, dtype=float)
-    with np.errstate(under="ignore", divide="ignore"):
-        mode = int(np.argmax(np.concatenate([[0.0], np.cumsum(np.log(ratio))])))
-        pmf = np.concatenate([np.cumprod(1 / ratio[:mode][::-1])[::-1], [1.0],
-                              np.cumprod(ratio[mode:])])
-    return pmf / pmf.sum()
+    k = np.shape(weight)[-1] - 1
+
+    def chances(n, c):
+        low, high = int(max((k - n + c).min(), 0)), int(min(c.max(), k))
+        x = np.arange(low, high, dtype=float)
+        return low, _pmf(np.maximum(c - x, 0) * (k - x),
+                         (x + 1) * np.maximum(n - c - k + x + 1, 0))
+    return _mean_weight(chances, n, c, weight)
 
 
-def hypergeometric_pmf(n, c, k, x_min):
-    """Chances of x = x_min..k right among k drawn from n attempts with c right."""
-    low, high = max(0, k - (n - c)), min(c, k)
-    x = np.arange(low, high, dtype=float)
-    pmf = pmf_from_ratios((c - x) * (k - x) / ((x + 1) * (n - c - k + x + 1)))
-    out = np.zeros(k + 1 - x_min)
-    start = max(low, x_min)
-    if start <= high:
-        out[start - x_min:high + 1 - x_min] = pmf[start - low:]
+def beta_binomial_mean(a, b, weight):
+    """Mean weight of x = 0..k right among k further attempts under Beta(a, b).
+
+    For a and b of shape (P,), and a weight of shape (k+1,) or (P, k+1).
+    """
+    k = np.shape(weight)[-1] - 1
+    x = np.arange(k, dtype=float)
+
+    def chances(a, b):
+        return 0, _pmf((k - x) * (a + x), (x + 1) * (b + (k - 1 - x)))
+    return _mean_weight(chances, a, b, weight)
+
+
+def _mean_weight(chances, first, second, weight):
+    """Mean weights; `chances` of some pairs, as columns, gives the least x and the chances."""
+    first, second = (np.asarray(x, dtype=float)[:, None] for x in (first, second))
+    weight = np.broadcast_to(weight, (len(first), np.shape(weight)[-1]))
+    out, step = np.empty(len(first)), max(1, CHUNK // weight.shape[1])
+    for start in range(0, len(first), step):
+        rows = slice(start, start + step)
+        low, p = chances(first[rows], second[rows])
+        out[rows] = np.einsum("px,px->p", p, weight[rows, low:low + p.shape[1]])
     return out
 
 
-def beta_binomial_pmf(a, b, k):
-    """Chances of x = 0..k right among k further attempts under Beta(a, b)."""
-    x = np.arange(k, dtype=float)
-    return pmf_from_ratios((k - x) * (a + x) / ((x + 1) * (b + k - x - 1)))
+def _pmf(up, down):
+    """Probabilities p, shape (P, X+1), with neighbors p[:, x+1] / p[:, x] = up / down.
+
+    Built outwards from the largest, which keeps a relative error near 1e-14 where formulas in
+    log-gamma lose four digits. Before and after all that is possible, `down` and `up` are 0.
+    """
+    mode = (up > down).sum(axis=-1, keepdims=True)
+    after = np.arange(up.shape[-1]) >= mode
+    p, left = np.ones((2, len(up), up.shape[-1] + 1))
+    np.divide(up, down, out=p[:, 1:], where=after)
+    np.divide(down, up, out=left[:, :-1], where=~after)
+    with np.errstate(under="ignore"):
+        np.cumprod(p, axis=-1, out=p)
+        np.cumprod(left[:, ::-1], axis=-1, out=left[:, ::-1])
+        p *= left
+        return p / p.sum(axis=-1, keepdims=True)
 
 
 def beta_range(a, b):

@@ -9,9 +9,9 @@ import pandas as pd
 
 from bayeval import _validate as check
 
-# Rows are tallied in blocks of about this many outcomes, so that a tensor of any
-# size is read once and never copied whole.
-BLOCK = 1 << 22
+# Rows are tallied in blocks of about this many outcomes, which stay in the cache, so that a
+# tensor of any size is read once or twice and never copied whole.
+BLOCK = 1 << 18
 # More categories than this in one evaluation is an identifier, not a rubric.
 MAX_CATEGORIES = 1000
 # Up to this many, a pass over the outcomes for each category beats one pass for all of them.
@@ -81,52 +81,86 @@ def tally(R, categories):
         R = _codes_of_objects(R, categories)
     if R.dtype.kind not in "biuf":
         raise ValueError(f"R must hold category codes or labels; found type {R.dtype}")
-    if n_categories is None:
-        top = np.fmax.reduce(R, axis=None)
-        n_categories = 2 if not top > 1 else _highest_code(top) + 1
+    n_categories = _checked_range(R, n_categories)
     L, M, N = R.shape
     counts = np.empty((L, M, n_categories), dtype=np.int64)
     step = max(1, BLOCK // N)
+    count = _count_floats if R.dtype.kind == "f" else _count_integers
     for model in range(L):
         for m in range(0, M, step):
-            counts[model, m:m + step] = _tally_block(R[model, m:m + step], n_categories)
+            count(R[model, m:m + step], counts[model, m:m + step])
     return counts
 
 
-def _highest_code(top):
+def _checked_range(R, n_categories):
+    """The number of categories; integer codes lie inside, floats may not."""
+    if R.dtype.kind == "f":
+        return n_categories or _least_categories(np.fmax.reduce(R, axis=None))
+    # Read without a sign, negative codes are 128 or more: one pass sees both ends.
+    top = R.view(f"{R.dtype.str[0]}u{R.dtype.itemsize}").max()
+    n_categories = n_categories or _least_categories(top if top < 128 else R.max())
+    if top >= n_categories:
+        _refuse(R, n_categories)
+    return n_categories
+
+
+def _least_categories(top):
+    if not top > 1:
+        return 2
     if top >= MAX_CATEGORIES or top != int(top):
         raise ValueError(f"R must hold category codes 0..C; found {top:g} "
                          "(for more than two categories give `categories`)")
-    return int(top)
+    return int(top) + 1
 
 
-def _tally_block(block, n_categories):
-    scored = block.shape[1]
-    if block.dtype.kind == "f":
-        missing = np.isnan(block)
-        scored = scored - missing.sum(axis=1)
-        block = np.where(missing, 0.0, block)  # 0 is never counted, only inferred
-        if (block != np.rint(block)).any():
-            bad = block[block != np.rint(block)][0]
-            raise ValueError(f"R must hold whole category codes; found {bad:g} "
-                             "(round or bin graded scores first)")
-    low, high = block.min(), block.max()
-    if low < 0 or high >= n_categories:
-        raise ValueError(f"R must hold category codes 0..{n_categories - 1}; found "
-                         f"{low if low < 0 else high:.15g} (mark missing attempts as NaN)")
-    counts = np.empty((len(block), n_categories), dtype=np.int64)
+def _count_integers(block, counts):
+    n_categories = counts.shape[1]
     if n_categories == 2:
-        # Not the plain sum: it is four times slower on small integers and inexact on short floats.
-        counts[:, 1] = np.count_nonzero(block, axis=1) if block.dtype.kind == "f" else \
-            block.sum(axis=1, dtype=np.int32)
+        counts[:, 1] = _true(block) if block.dtype.itemsize == 1 else block.sum(axis=1)
     elif n_categories <= FEW_CATEGORIES:
         for c in range(1, n_categories):
-            counts[:, c] = np.count_nonzero(block == c, axis=1)
+            counts[:, c] = _true(block == c)
     else:
-        cell = n_categories * np.arange(len(block))[:, None] + block.astype(np.int64)
-        counts[:] = np.bincount(cell.ravel(), minlength=counts.size).reshape(counts.shape)
-    counts[:, 0] = scored - counts[:, 1:].sum(axis=1)
-    return counts
+        counts[:] = _count_all(block, n_categories)
+        return
+    counts[:, 0] = block.shape[1] - counts[:, 1:].sum(axis=1)
+
+
+def _count_floats(block, counts):
+    n_categories = counts.shape[1]
+    if n_categories <= FEW_CATEGORIES:
+        for c in range(n_categories):
+            counts[:, c] = _true(block == c)
+        if counts.sum() == block.size:
+            return
+    missing = np.isnan(block)
+    codes = np.where(missing, 0.0, block)
+    if (codes != np.rint(codes)).any():
+        bad = codes[codes != np.rint(codes)][0]
+        raise ValueError(f"R must hold whole category codes; found {bad:g} "
+                         "(round or bin graded scores first)")
+    if codes.min() < 0 or codes.max() >= n_categories:
+        _refuse(codes, n_categories)
+    if n_categories > FEW_CATEGORIES:
+        codes[missing] = n_categories
+        counts[:] = _count_all(codes, n_categories + 1)[:, :-1]
+
+
+def _true(mask):
+    """How many entries of each row are true, or 1: as bits, faster than any sum."""
+    return np.bitwise_count(np.packbits(mask, axis=1)).sum(axis=1, dtype=np.int64)
+
+
+def _count_all(block, n_codes):
+    """The count of each code in each row, in one pass."""
+    cell = n_codes * np.arange(len(block))[:, None] + block.astype(np.int64)
+    return np.bincount(cell.ravel(), minlength=len(block) * n_codes).reshape(-1, n_codes)
+
+
+def _refuse(R, n_categories):
+    low, high = R.min(), R.max()
+    raise ValueError(f"R must hold category codes 0..{n_categories - 1}; found "
+                     f"{low if low < 0 else high:.15g} (mark missing attempts as NaN)")
 
 
 def _codes_of_objects(R, categories):

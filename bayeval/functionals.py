@@ -1,7 +1,8 @@
 """Increasing functions of a question's success probability p: the Pass@k family.
 
-Each is a callable of p with its `inverse`, and `moments(a, b)` gives its mean and standard
-deviation when p ~ Beta(a, b), for 1-d arrays a and b.
+Each is a callable of p with its `inverse`. When p ~ Beta(a, b), for 1-d arrays a and b,
+`moments(a, b)` gives its mean and standard deviation, and `cumulants(a, b)` its third and fourth
+cumulants, or None where they would cost more than the whole law.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import numpy as np
 from scipy import special
 
 from bayeval._special import (
-    beta_binomial_pmf,
-    hypergeometric_pmf,
+    beta_binomial_mean,
+    hypergeometric_mean,
     log_beta_ratio,
     log_beta_spread,
 )
 from bayeval.metrics import excess, least_right
 
 # Up to this k the variance of G-Pass comes from the law of 2k attempts, beyond it by quadrature.
-MAX_PAIRED = 500
+MAX_PAIRED = 600
+# Up to this k its third and fourth cumulants come from the laws of 3k and 4k attempts.
+MAX_FOURFOLD = 100
 
 
 class PassAtK:
@@ -37,6 +40,10 @@ class PassAtK:
 
     def moments(self, a, b):
         return -np.expm1(log_beta_ratio(a, b, self.k)), _sd_of_power(a, b, self.k)
+
+    def cumulants(self, a, b):
+        third, fourth = PassHatK(self.k).cumulants(b, a)
+        return -third, fourth
 
 
 def _sd_of_power(a, b, k):
@@ -60,27 +67,44 @@ class PassHatK:
     def moments(self, a, b):
         return np.exp(log_beta_ratio(b, a, self.k)), _sd_of_power(b, a, self.k)
 
+    def cumulants(self, a, b):
+        return _cumulants(*(np.exp(log_beta_ratio(b, a, j * self.k)) for j in (1, 2, 3, 4)))
+
 
 class _MeanWeight:
     """Mean over k attempts of a weight, which increases with the number right among them."""
 
     @cached_property
-    def _both(self):
-        """Mean product of the weights of two sets of k attempts, by the number right in both."""
-        k, w = self.k, self.weight
-        out = np.zeros(2 * k + 1)
-        for s in range(2 * k + 1):
-            first = np.arange(max(0, s - k), min(s, k) + 1)
-            out[s] = hypergeometric_pmf(2 * k, s, k, 0)[first] @ (w[first] * w[s - first])
-        return out
+    def _square(self):
+        return _product(self.weight, self.weight)
 
     def moments(self, a, b):
-        pairs = list(zip(a, b, strict=True))
-        mean = np.array([beta_binomial_pmf(*pair, self.k) @ self.weight for pair in pairs])
+        mean = beta_binomial_mean(a, b, self.weight)
         if self.k > MAX_PAIRED:
             return mean, quadrature_moments(self, a, b)[1]
-        square = np.array([beta_binomial_pmf(*pair, 2 * self.k) @ self._both for pair in pairs])
-        return mean, np.sqrt(np.maximum(square - mean**2, 0))
+        return mean, np.sqrt(np.maximum(beta_binomial_mean(a, b, self._square) - mean**2, 0))
+
+    def cumulants(self, a, b):
+        if self.k > MAX_FOURFOLD:
+            return None
+        powers = (self.weight, self._square, _product(self._square, self.weight),
+                  _product(self._square, self._square))
+        return _cumulants(*(beta_binomial_mean(a, b, power) for power in powers))
+
+
+def _product(u, v):
+    """Mean product of the weights of two sets of attempts, by the number right in both."""
+    j, k = len(u) - 1, len(v) - 1
+    both, first = np.arange(j + k + 1), np.arange(j + 1)
+    second = np.clip(both[:, None] - first, 0, k)  # what is cut off has no chance
+    return hypergeometric_mean(np.full(both.shape, j + k), both, u * v[second])
+
+
+def _cumulants(mean, square, cube, fourth):
+    """Third and fourth cumulants from moments about 0."""
+    third = cube - 3 * mean * square + 2 * mean**3
+    about = fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4
+    return third, about - 3 * (square - mean**2) ** 2
 
 
 class GPassAtK(_MeanWeight):

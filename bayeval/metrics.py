@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from bayeval import _validate as check
-from bayeval._special import hypergeometric_pmf, log_beta_ratio
+from bayeval._special import hypergeometric_mean, log_beta_ratio
 
 
 class UndefinedWarning(UserWarning):
@@ -136,9 +136,7 @@ def g_pass_at_k(o, k, *, tau, per_question=False, undefined="nan"):
     tau = check.number("tau", tau, low=0, high=1, open_low=True)
 
     def estimate(c, n, k):
-        x_min = least_right(k, tau)
-        return np.array([hypergeometric_pmf(n_i, c_i, k, x_min).sum()
-                         for n_i, c_i in zip(n, c, strict=True)])
+        return hypergeometric_mean(n, c, np.arange(k + 1.0) >= least_right(k, tau))
     return _estimate(o, k, estimate, per_question, undefined, "g_pass_at_k")
 
 
@@ -185,9 +183,7 @@ def mg_pass_at_k(o, k, *, form="sum", per_question=False, undefined="nan"):
     def estimate(c, n, k):
         # Both forms are the expectation of a piecewise-linear function of X, the number right
         # among the k drawn (summation by parts), so one sum over X serves all thresholds.
-        weight = excess(np.arange(k // 2, k + 1), k, form)
-        return np.array([hypergeometric_pmf(n_i, c_i, k, k // 2) @ weight
-                         for n_i, c_i in zip(n, c, strict=True)])
+        return hypergeometric_mean(n, c, excess(np.arange(k + 1), k, form))
     return _estimate(o, k, estimate, per_question, undefined, "mg_pass_at_k")
 
 

@@ -101,6 +101,25 @@ def weight_moments(a, b, weight):
     return mean, square - mean**2
 
 
+def power_moments(a, b, weight, highest):
+    """Moments about 0, for p ~ Beta(a, b), of the mean weight of X right among k attempts.
+
+    As a polynomial in p, whose powers have the means of a beta law.
+    """
+    k = len(weight) - 1
+    mean = [Fraction(0)] * (k + 1)
+    for x, w in enumerate(weight):
+        for i in range(k - x + 1):
+            mean[x + i] += Fraction(w) * comb(k, x) * comb(k - x, i) * (-1) ** i
+    power, moments = [Fraction(1)], []
+    for _ in range(highest):
+        power = [sum(power[i] * mean[j - i] for i in range(len(power)) if 0 <= j - i <= k)
+                 for j in range(len(power) + k)]
+        moments.append(sum(p * prod((Fraction(a + i) / (a + b + i) for i in range(j)),
+                                    start=Fraction(1)) for j, p in enumerate(power)))
+    return moments
+
+
 def g_weight(k, tau):
     """Weights of G-Pass: at least ceil(tau k) right."""
     return [Fraction(int(x >= least_right(k, tau))) for x in range(k + 1)]

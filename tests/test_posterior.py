@@ -132,6 +132,27 @@ def test_g_pass_moments_are_those_of_rational_arithmetic(alpha):
             assert relative(got.sd, squared(var)) < 1e-13 * (10 + lost), (n, c, k)
 
 
+@pytest.mark.parametrize("chunk", [1, 50, 1 << 15])
+def test_many_pairs_at_once_give_what_each_gives(monkeypatch, chunk):
+    """Chances are summed in chunks of pairs, over the numbers right that a chunk can have."""
+    from bayeval import _special
+    monkeypatch.setattr(_special, "CHUNK", chunk)
+    n, k = 12, 9
+    c = np.repeat(np.arange(n + 1), 2)
+    weight = np.random.default_rng(1).random((len(c), k + 1))
+    a = np.tile([1e-300, 1e-12, 0.5, 1, 30, 1e6], 6)
+    b = np.repeat([1e-300, 1e-9, 0.5, 2, 7, 1e6], 6)
+    drawn = _special.hypergeometric_mean(np.full(c.shape, n), c, weight)
+    further = _special.beta_binomial_mean(a, b, weight[0])
+    for got, x, w in zip(drawn, c.tolist(), weight):
+        exact = sum(map(Fraction.__mul__, oracles.hypergeometric(x, n, k), map(Fraction, w)))
+        assert relative(got, exact) < 1e-13
+    for got, *pair in zip(further, a, b):
+        chances = oracles.beta_binomial(*map(Fraction, pair), k)
+        exact = sum(map(Fraction.__mul__, chances, map(Fraction, weight[0])))
+        assert relative(got, exact) < 1e-13, pair
+
+
 def test_g_pass_moments_by_quadrature_join_those_by_sums():
     from bayeval.functionals import MAX_PAIRED, GPassAtK, quadrature_moments
     a, b = np.array([3.0, 41.0, 61.0]), np.array([79.0, 41.0, 21.0])
@@ -281,6 +302,38 @@ def test_family_intervals_match_exact_draws(name, k, options):
         assert np.allclose([i.low, i.high], np.quantile(draws, [0.05, 0.95]), rtol=0, atol=0.004)
         assert ((draws >= h.low) & (draws <= h.high)).mean() == pytest.approx(0.9, abs=0.004)
         assert h.width <= i.width + 1e-9
+
+
+@pytest.mark.parametrize(("name", "n", "k", "options"), [
+    ("pass_at_k", 4, 3, {}), ("pass_hat_k", 80, 8, {}), ("g_pass_at_k", 80, 8, {"tau": 0.5}),
+    ("mg_pass_at_k", 4, 5, {"form": "integral"})])
+def test_family_intervals_of_many_questions_match_exact_draws(name, n, k, options):
+    """From forty questions on most laws come from four cumulants."""
+    c = np.random.default_rng(2).binomial(n, np.random.default_rng(3).beta(1, 1, 100))
+    e = getattr(bv.posterior(bv.Outcomes.from_counts(c, n)), name)(k, **options)
+    draws = e.draws(50_000, rng=1)
+    for probability in (0.5, 0.9, 0.95, 0.99):
+        i, tail = e.interval(probability), (1 - probability) / 2
+        tails = (draws < i.low).mean(), (draws > i.high).mean()
+        assert tails == pytest.approx((tail, tail), abs=4 * np.sqrt(tail / 50_000) + 2e-4)
+
+
+def test_cumulants_of_the_family_are_those_of_its_moments():
+    from bayeval import functionals as f
+    a, b, alpha, beta = np.array([3.0]), np.array([9.0]), Fraction(3), Fraction(9)
+    for function, weight in ((f.PassAtK(3), [0, 1, 1, 1]), (f.PassHatK(2), [0, 0, 1]),
+                             (f.GPassAtK(5, 0.5), oracles.g_weight(5, 0.5)),
+                             (f.MGPassAtK(4, "sum"), oracles.mg_weight(4, "sum")),
+                             (f.MGPassAtK(5, "integral"), oracles.mg_weight(5, "integral"))):
+        moments = oracles.power_moments(alpha, beta, weight, 4)
+        mean, var = moments[0], moments[1] - moments[0]**2
+        third = moments[2] - 3 * mean * moments[1] + 2 * mean**3
+        fourth = (moments[3] - 4 * mean * moments[2] + 6 * mean**2 * moments[1] - 3 * mean**4
+                  - 3 * var**2)
+        got = [float(x[0]) for x in (*function.moments(a, b), *function.cumulants(a, b))]
+        assert got == pytest.approx([float(mean), float(var) ** 0.5, float(third), float(fourth)],
+                                    rel=1e-9)
+    assert f.GPassAtK(f.MAX_FOURFOLD + 1, 0.5).cumulants(a, b) is None
 
 
 # -- draws -----------------------------------------------------------------------------------
