@@ -60,8 +60,14 @@ def flips(p, n, size, *, rng=None):
     """
     p = check.probabilities("p", p, ndim=(2,)).astype(np.float32)
     n, size, rng = check.whole("n", n), check.whole("size", size), check.generator(rng)
-    right = rng.random((size, n, *p.shape), dtype=np.float32) < p
-    return right.cumsum(axis=1, dtype=np.min_scalar_type(-n - 1))
+    out = np.empty((size, n, *p.shape), dtype=np.min_scalar_type(-n - 1))
+    done = np.zeros((size, *p.shape), dtype=out.dtype)
+    chance = np.empty(done.shape, dtype=np.float32)
+    for i in range(n):
+        rng.random(out=chance, dtype=np.float32)
+        done += chance < p
+        out[:, i] = done
+    return out
 
 
 def twin(o, *, prior="learned", rng=None):
@@ -189,10 +195,15 @@ def resamples(R, n, size, *, by="question", rng=None):
     check.choice("by", by, ("question", "trial"))
     n, size, rng = check.whole("n", n), check.whole("size", size), check.generator(rng)
     L, M, T = R.shape
-    R = R == 1
-    pick = rng.integers(T, size=(size, n, L, M if by == "question" else 1))
-    right = R[np.arange(L)[:, None], np.arange(M), pick]
-    return right.cumsum(axis=1, dtype=np.min_scalar_type(-n - 1))
+    right = R.astype(np.int8).ravel()
+    first = (T * np.arange(L * M)).reshape(L, M)
+    out = np.empty((size, n, L, M), dtype=np.min_scalar_type(-n - 1))
+    done = np.zeros((size, L, M), dtype=out.dtype)
+    for i in range(n):
+        pick = rng.integers(T, size=(size, L, M if by == "question" else 1), dtype=np.int32)
+        done += right.take(first + pick)
+        out[:, i] = done
+    return out
 
 
 @dataclass(frozen=True, eq=False)
