@@ -10,7 +10,7 @@ PORT ?= 8000
 # Compiled modules are kept: without them, each start of Python compiles anew what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env book chapter test serve lab hooks clean lock
+.PHONY: help env book chapter test serve lab pdf hooks clean lock
 
 help:
 	@echo "make book           build the book into _build/html"
@@ -18,6 +18,7 @@ help:
 	@echo "make chapter C=03   execute one chapter alone"
 	@echo "make lab            open JupyterLab with the chapters as notebooks"
 	@echo "make serve          show the book on http://127.0.0.1:$(PORT)"
+	@echo "make pdf            print the built pages into one PDF (needs Chromium)"
 	@echo "make hooks          check each commit before it is made"
 	@echo "make lock           resolve pyproject.toml anew into requirements.lock"
 	@echo "make clean          remove everything that was built, also $(VENV)"
@@ -58,6 +59,9 @@ lock: $(READY)
 
 lab: $(READY)
 	@$(BIN)/python tools/open_lab.py $(ARGS)
+
+pdf: book
+	@$(BIN)/python tools/make_pdf.py
 
 hooks: $(READY)
 	@$(BIN)/pre-commit install

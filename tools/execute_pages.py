@@ -1,15 +1,17 @@
-"""Execute the pages that the cache does not hold, several at a time, and collect their claims.
+"""Execute the pages that the cache does not hold, several at a time; collect claims and times.
 
 The strict build then finds every result in the cache. A page that fails is not kept: the build
 executes it again, and reports the fault in its place.
 """
 
+import ast
 import contextlib
 import json
 import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import datetime
 from pathlib import Path
 
 from jupyter_cache import get_cache
@@ -18,11 +20,14 @@ from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
-CLAIMS = ROOT / "_build" / "claims.json"
+BUILD = ROOT / "_build"
 # What another page measured, and this one tells, is glued under a name that starts like this.
 PREFIX = "claim-"
-# This page reads the claims of the others, so it comes after them.
-SCORECARD = ROOT / "chapters" / "14-scorecard.md"
+# These pages read what all others told and took, so they come after them.
+READERS = {
+    "claims.json": ROOT / "chapters" / "14-scorecard.md",
+    "timings.json": ROOT / "appendix" / "build-status.md",
+}
 TIMEOUT = 600
 
 
@@ -44,28 +49,41 @@ def cached(cache, notebook):
         return None
 
 
+def cell_times(notebook):
+    """Seconds and first line of each cell of an executed notebook."""
+    for cell in notebook.cells:
+        times = cell.metadata.pop("execution", {})
+        if "shell.execute_reply" in times:
+            start, end = (
+                datetime.fromisoformat(times[key].replace("Z", "+00:00"))
+                for key in ("iopub.status.busy", "shell.execute_reply")
+            )
+            lines = [line for line in cell.source.splitlines() if line.strip()]
+            yield {"seconds": (end - start).total_seconds(), "first_line": lines[0]}
+
+
 def execute(cache, paths):
     """Execute the pages that the cache lacks, as many at a time as there are cores, up to four."""
     missing = {p: nb for p in paths if cached(cache, nb := read(p)) is None}
+
+    def run(page):
+        return single_nb_execution(
+            missing[page],
+            cwd=str(page.parent),
+            timeout=TIMEOUT,
+            allow_errors=False,
+            record_timing=True,
+        )
+
     with ThreadPoolExecutor(min(4, os.cpu_count())) as pool:
-        runs = {
-            pool.submit(
-                single_nb_execution,
-                notebook,
-                cwd=str(page.parent),
-                timeout=TIMEOUT,
-                allow_errors=False,
-            ): page
-            for page, notebook in missing.items()
-        }
-        for run in as_completed(runs):
-            page, result = runs[run], run.result()
+        runs = {pool.submit(run, page): page for page in missing}
+        for done in as_completed(runs):
+            page, result = runs[done], done.result()
             state = "failed" if result.err else f"{result.time:.0f} s"
             print(f"{page.relative_to(ROOT)}: {state}", file=sys.stderr, flush=True)
             if not result.err:
-                bundle = CacheBundleIn(
-                    result.nb, str(page), data={"execution_seconds": result.time}
-                )
+                data = {"execution_seconds": result.time, "cells": [*cell_times(result.nb)]}
+                bundle = CacheBundleIn(result.nb, str(page), data=data)
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
@@ -78,35 +96,46 @@ def claims(cache, paths):
             for output in cell.get("outputs", ()):
                 name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
                 if name.startswith(PREFIX):
-                    data = next(
-                        value
-                        for kind, value in output["data"].items()
-                        if kind.endswith("application/json")
-                    )
-                    page_name = page.relative_to(ROOT).with_suffix("").as_posix()
-                    result[name.removeprefix(PREFIX)] = {**data, "page": page_name}
+                    # A dictionary of plain values, glued as Python writes it.
+                    text = next(v for kind, v in output["data"].items() if "text/plain" in kind)
+                    place = page.relative_to(ROOT).with_suffix("").as_posix()
+                    result[name.removeprefix(PREFIX)] = ast.literal_eval(text) | {"page": place}
     return dict(sorted(result.items()))
 
 
-def collect_claims(cache, paths):
-    """Write the claims for the scorecard; if they changed, its old results are void."""
-    text = json.dumps(claims(cache, paths), indent=1)
-    if not (CLAIMS.is_file() and CLAIMS.read_text() == text) and SCORECARD.is_file():
+def timings(cache, paths):
+    """What each cell took when its page was executed, page by page."""
+    result = {}
+    for page in paths:
         with contextlib.suppress(KeyError):
-            cache.remove_cache(cache.match_cache_notebook(read(SCORECARD)).pk)
-    CLAIMS.write_text(text)
+            data = cache.match_cache_notebook(read(page)).data
+            result[page.relative_to(ROOT).with_suffix("").as_posix()] = data.get("cells", [])
+    return result
+
+
+def tell(cache, name, found):
+    """Write what was found for the page that reads it; if it changed, its old results are void."""
+    text, path = json.dumps(found, indent=1), BUILD / name
+    page = READERS[name]
+    if not (path.is_file() and path.read_text() == text) and page.is_file():
+        with contextlib.suppress(KeyError):
+            cache.remove_cache(cache.match_cache_notebook(read(page)).pk)
+    path.write_text(text)
 
 
 def main():
     start = time.perf_counter()
-    cache = get_cache(str(ROOT / "_build" / ".jupyter_cache"))
-    others = [page for page in pages() if page != SCORECARD]
-    if "--collect" not in sys.argv:
+    cache = get_cache(str(BUILD / ".jupyter_cache"))
+    readers = [page for page in READERS.values() if page.is_file()]
+    others = [page for page in pages() if page not in readers]
+    collect_only = "--collect" in sys.argv
+    if not collect_only:
         execute(cache, others)
-    collect_claims(cache, others)
-    if "--collect" not in sys.argv and SCORECARD.is_file():
-        execute(cache, [SCORECARD])
-    print(f"Executed in {time.perf_counter() - start:.0f} s.", file=sys.stderr, flush=True)
+    tell(cache, "claims.json", claims(cache, others))
+    tell(cache, "timings.json", timings(cache, others))
+    if not collect_only:
+        execute(cache, readers)
+        print(f"Executed in {time.perf_counter() - start:.0f} s.", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
