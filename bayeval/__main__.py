@@ -371,8 +371,9 @@ def data_list():
 @data_app.command("export")
 def data_export(
     name: Annotated[str, typer.Argument(help="As in `bayeval data list`.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE",
-                                      help="CSV or Parquet file to write.")],
+    out: Annotated[Path | None, typer.Option(
+        "--out", "-o", metavar="FILE",
+        help="CSV or Parquet file to write; without it, the table is printed as CSV.")] = None,
 ):
     """Export one of the book's evaluations as a table.
 
@@ -380,10 +381,13 @@ def data_export(
 
       bayeval data export aime_2025 --out aime.csv
     """
-    table = bv.datasets.frame(name)
-    _write_table(out, table)
-    card = bv.datasets.card(name)
-    _say(f"wrote {out}: {len(table)} rows, {card.size}; license: {card.license}")
+    table, card = bv.datasets.frame(name), bv.datasets.card(name)
+    if out is None:
+        sys.stdout.write(_as_text(table).to_csv(index=False))
+    else:
+        _write_table(out, table)
+    _say(f"{out or name}: {len(table)} rows, {card.size}; license: {card.license}",
+         error=out is None)
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -471,10 +475,15 @@ def _write_table(path, table):
         if path.suffix == ".parquet":
             table.to_parquet(temporary, index=False)
             return
-        for name in table.columns:
-            if pd.api.types.is_string_dtype(table[name]) or table[name].dtype == object:
-                table = table.assign(**{name: table[name].map(table_text, na_action="ignore")})
-        table.to_csv(temporary, index=False)
+        _as_text(table).to_csv(temporary, index=False)
+
+
+def _as_text(table):
+    """The table as a CSV file holds it: no cell that a spreadsheet would run as a formula."""
+    for name in table.columns:
+        if pd.api.types.is_string_dtype(table[name]) or table[name].dtype == object:
+            table = table.assign(**{name: table[name].map(table_text, na_action="ignore")})
+    return table
 
 
 def _console():

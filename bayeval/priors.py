@@ -124,7 +124,8 @@ class Past:
 def _positive(name, value):
     """Check prior counts: one number > 0, or one for each category."""
     alpha = check.reals(name, value, "numbers > 0")
-    if alpha.ndim > 1 or alpha.size == 0 or not ((alpha > 0) & (alpha <= check.LARGEST)).all():
+    right = np.asarray(value).dtype != bool and alpha.ndim <= 1 and alpha.size > 0
+    if not right or not ((alpha > 0) & (alpha <= check.LARGEST)).all():
         raise ValueError(f"{name} must be a number > 0 and <= 2**53, or one for each category; "
                          f"found {value!r}")
 

@@ -243,6 +243,10 @@ def test_data_lists_and_exports_what_the_package_holds(run, tmp_path):
             a, b = bv.datasets.load(name), bv.read(path, quiet=True)
             assert a.successes.sum() == b.successes.sum()
             assert a.n_trials.sum() == b.n_trials.sum()
+    code, out, err = run("data", "export", "aime_2025")
+    assert code == 0
+    assert len(out.splitlines()) == len(bv.datasets.frame("aime_2025")) + 1
+    assert "license" in err
     code, _, err = run("data", "export", "aime_2052", "--out", tmp_path / "x.csv")
     assert code == 1
     assert "did you mean 'aime_2025'" in err

@@ -1,4 +1,4 @@
-"""Pages are executed beforehand; what they claim and what they took reaches the pages that tell it."""
+"""Pages are executed beforehand; their claims and times reach the pages that tell them."""
 
 import json
 

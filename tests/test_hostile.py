@@ -108,7 +108,8 @@ ARGUMENTS = [
     ("weights", lambda x: bv.posterior(TWO, x),
      ARRAY | {"three": [0, 1, 2], "number": 1, "tiny": [0, 1e-300], "huge": [0, 1e300]}),
     ("prior", lambda x: bv.posterior(TWO, prior=x), without(NUMBER, "empty")),
-    ("alpha", bv.Dirichlet, ARRAY | {"zero": 0, "minus": -1, "huge": 1e300, "zero in it": [1, 0]}),
+    ("alpha", bv.Dirichlet, ARRAY | {
+        "true": True, "zero": 0, "minus": -1, "huge": 1e300, "zero in it": [1, 0]}),
     ("o", bv.Past, NONSENSE | TEXT | SHAPES),
     ("discount", lambda x: bv.Past(TWO, discount=x), NUMBER | {"more": 1.5, "less": -0.5}),
     ("probability", P.interval, NUMBER | NO_PROBABILITY),

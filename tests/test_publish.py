@@ -1,4 +1,4 @@
-"""What a published copy adds, with an address given: site map, previews, buttons, a page not found."""
+"""What a published copy adds, given its address: site map, previews, buttons, page not found."""
 
 from xml.etree import ElementTree
 
