@@ -57,7 +57,7 @@
       "aria-label": "Controls of the figure",
     });
     const chart = add(box, "div", "interactive-chart");
-    const spoken = add(box, "p", "visually-hidden", { role: "status" });
+    const spoken = add(box, "p", "interactive-spoken", { role: "status" });
     delete spec.$schema; // the one that JupyterLab knows is not the newest
     spec.width = "container";
     spec.autosize = { type: "fit-x", contains: "padding" };
