@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 from scipy import special
@@ -11,20 +13,24 @@ from scipy import special
 from bayeval._special import beta_range
 from bayeval.distribution import (
     Estimate,
-    cornish_fisher,
+    Law,
     dirichlet_score_cdf,
     laws_of_mixtures,
     mean_of_independent,
 )
+from bayeval.functionals import cumulants
 from bayeval.mixture import BetaMixture
 from bayeval.score import Posterior
 
-# Four cumulants give the law of a mean to about 1e-4 sd when no question holds more than this
-# share of the variance and the sum is nearly normal; otherwise it is convolved.
-SMALL_SHARE = 1 / 40
-NEARLY_NORMAL = 0.3
-# Cumulants of functions of p are differences of numbers up to 1; this much of them is lost.
-LOST = 1e-11
+# Six cumulants give the quantiles of a mean where the last term of their expansion is below this
+# many standard deviations at both ends of a 99% interval; otherwise the mean is convolved.
+LAST_TERM = 2e-4
+# What the expansion is trusted for, in normal quantiles, and the points that make a law of it.
+REACH = 3.3
+GRID = np.linspace(-8, 8, 1601)
+GRID_CDF = special.ndtr(GRID)
+# Cumulants of functions of p are differences of moments up to 1: this much of them is noise.
+NOISE = 1e-11
 # With prior counts of 1 or more, less than 1e-5 of a question's law lies beyond this many sd.
 DIRICHLET_REACH = 12
 # Numbers of random values held at once while drawing.
@@ -53,9 +59,11 @@ class DirichletPosterior(Posterior):
             return bootstrap(o.per_model, m, var, w.min(), w.max(), o.models,
                               lambda n, rng: draw(nu, n, rng, lambda p: p @ w, population=True))
 
+        laws = cache(lambda: _Laws(_score_cumulants(nu, w), w.min(), w.max(),
+                                   lambda i: _score_law(nu[i], w)))
         return cls(mean=o.per_model(m.mean(axis=1)),
                    sd=o.per_model(np.sqrt(var.sum(axis=1)) / M),
-                   laws=cache(lambda: [_score_law(rows, w) for rows in nu]),
+                   laws=lambda: laws().all, ppf=lambda q: o.per_model(laws().ppf(q)),
                    sampler=lambda n, rng: o.per_model(draw(nu, n, rng, lambda p: p @ w)),
                    models=o.models, nu=nu, outcomes=o, weights=w, other=cache(other))
 
@@ -77,9 +85,15 @@ class DirichletPosterior(Posterior):
         def shape(x):  # (L, K, ...) as the caller asked for it
             return self.outcomes.per_model(x if many else x[:, 0])
 
-        def laws():
-            return [_functional_law(f, a[i], b[i], mean[i, j], sd[i, j])
-                    for i in range(len(a)) for j, f in enumerate(functions)]
+        @cache
+        def laws():  # in the order of the models, then of the functions
+            K, rows = len(functions), (-1, mean.shape[-1])
+            higher = zip(*(functional_cumulants(f, a, b) for f in functions))
+            return _Laws([mean.reshape(rows), sd.reshape(rows) ** 2,
+                          *(np.stack(x, axis=1).reshape(rows) for x in higher)], 0.0, 1.0,
+                         lambda i: _functional_law(functions[i % K], a[i // K], b[i // K],
+                                                   mean[i // K, i % K], sd[i // K, i % K]),
+                         NOISE)
 
         def sampler(n, rng, population=False):
             # The same draws of p for every k, so that curves in k are smooth and monotone.
@@ -91,7 +105,9 @@ class DirichletPosterior(Posterior):
                               lambda n, rng: sampler(n, rng, population=True))
 
         return Estimate(mean=shape(mean.mean(axis=-1)),
-                        sd=shape(np.sqrt((sd**2).sum(axis=-1)) / a.shape[1]), laws=cache(laws),
+                        sd=shape(np.sqrt((sd**2).sum(axis=-1)) / a.shape[1]),
+                        laws=lambda: laws().all,
+                        ppf=lambda q: shape(laws().ppf(q).reshape(*mean.shape[:2], -1)),
                         sampler=lambda n, rng: shape(sampler(n, rng)), models=self.models,
                         other=cache(other))
 
@@ -127,19 +143,19 @@ def score_moments(nu, w):
 
 
 def _score_cumulants(nu, w):
-    """Mean and the second to fourth cumulants of every question's score, shape (..., M)."""
+    """Mean and the second to sixth cumulants of every question's score, shape (..., M)."""
     T, m, d = _centered(nu, w)
-    # For p ~ Dirichlet(nu) the moments of sum d_k p_k follow from prod (1 - d_k t)^(-nu_k);
-    # with the mean at 0 they are these power sums over rising factorials of T.
-    part = nu * d * d
-    q2 = part.sum(axis=-1)
-    part *= d
-    q3 = part.sum(axis=-1)
-    q4 = (part * d).sum(axis=-1)
-    T2 = T * (T + 1)
-    T3 = T2 * (T + 2)
-    var = q2 / T2
-    return m, var, 2 * q3 / T3, (3 * q2**2 + 6 * q4) / (T3 * (T + 3)) - 3 * var**2
+    # For p ~ Dirichlet(nu) the moments of x = sum d_k p_k are those of the generating function
+    # prod (1 - d_k t)^(-nu_k) over rising factorials of T. With the mean at 0 its logarithm is
+    # sum_j s_j t^j / j, for the power sums s_j = sum_k nu_k d_k^j.
+    s2, s3, s4, s5, s6 = (x.sum(axis=-1) for x in accumulate([nu * d * d, d, d, d, d], mul))
+    moments = (s2 / 2, s3 / 3, s4 / 4 + s2**2 / 8, s5 / 5 + s2 * s3 / 6,
+               s6 / 6 + s2 * s4 / 8 + s3**2 / 18 + s2**3 / 48)
+    scale, central = T, []
+    for j, moment in enumerate(moments, start=2):
+        scale = scale * (T + j - 1) / j
+        central.append(moment / scale)
+    return m, *cumulants(*central)
 
 
 def _centered(nu, w):
@@ -149,12 +165,77 @@ def _centered(nu, w):
     return T, w[0] + offset, (w - w[0]) - offset[..., None]
 
 
+class _Laws:
+    """Laws of means over M independent questions, one for each row of their cumulants.
+
+    Parameters
+    ----------
+    cumulants : sequence of ndarray, shape (R, M)
+        The first to the sixth, of every question.
+    low, high : float
+        Range of the means.
+    convolved : callable
+        ``convolved(i)``: the law of row i where the cumulants do not give it.
+    noise : float
+        Error of the cumulants of a question by rounding.
+    """
+
+    def __init__(self, cumulants, low, high, convolved, noise=0.0):
+        M = cumulants[0].shape[1]
+        mean, total, *higher = (k.sum(axis=1) for k in cumulants)
+        self.mean, self.sd, self.range = mean / M, np.sqrt(total) / M, (low, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.shape = [k[:, None] / total[:, None] ** (j / 2) for j, k in enumerate(higher, 3)]
+            last = self._expansion(np.array([-1, 1]) * special.ndtri(0.995))[1]
+        self.close = (np.abs(last).max(axis=1) <= LAST_TERM) & (total**3 > noise * M)
+        self.convolved = cache(convolved)
+
+    def _expansion(self, z):
+        """Standardized quantiles at those of a normal law (Cornish and Fisher), and the last term.
+
+        Shape (R, len(z)). The terms are in the order of the number of questions.
+        """
+        g1, g2, g3, g4 = self.shape
+        h1, h2 = z, z**2 - 1
+        h3 = z * h2 - 2 * h1
+        h4 = z * h3 - 3 * h2
+        h5 = z * h4 - 4 * h3
+        last = (g4 * h5 / 720 - g2**2 * (3 * h5 + 6 * h3 + 2 * h1) / 384
+                - g1 * g3 * (2 * h5 + 3 * h3) / 180
+                + g1**2 * g2 * (14 * h5 + 37 * h3 + 8 * h1) / 288
+                - g1**4 * (252 * h5 + 832 * h3 + 227 * h1) / 7776)
+        return (z + g1 * h2 / 6 + (g2 * h3 / 24 - g1**2 * (2 * h3 + h1) / 36)
+                + (g3 * h4 / 120 - g1 * g2 * (h4 + h2) / 24 + g1**3 * (12 * h4 + 19 * h2) / 324)
+                + last), last
+
+    def _quantiles(self, z):
+        return np.clip(self.mean[:, None] + self.sd[:, None] * self._expansion(z)[0], *self.range)
+
+    def ppf(self, q):
+        """Quantiles, shape (R, len(q)): those of the laws, which need not be made."""
+        if np.abs(special.ndtri(q)).max() > REACH:
+            return np.array([law.quantile(q) for law in self.all])
+        right = np.searchsorted(GRID_CDF, q)
+        left = right - 1
+        share = (q - GRID_CDF[left]) / (GRID_CDF[right] - GRID_CDF[left])
+        out = (1 - share) * self._quantiles(GRID[left]) + share * self._quantiles(GRID[right])
+        for i in np.flatnonzero(~self.close):
+            out[i] = self.convolved(i).quantile(q)
+        return out
+
+    @cached_property
+    def all(self):
+        """The laws, as a list."""
+        # Far out the expansion may turn back; less than 1e-9 is at stake.
+        x = np.maximum.accumulate(self._quantiles(GRID), axis=1)
+        return [Law(x[i], GRID_CDF) if close else self.convolved(i)
+                for i, close in enumerate(self.close)]
+
+
 def _score_law(nu, w):
-    """Law of one model's score, with nu of shape (M, C+1)."""
+    """Law of one model's score by convolution, with nu of shape (M, C+1)."""
     low, high = w.min(), w.max()
-    m, k2, k3, k4 = _score_cumulants(nu, w)
-    if _shared(k2) and (law := _law_from_cumulants(m, k2, k3, k4, low, high)):
-        return law
+    m, var = score_moments(nu, w)
     rows, first, count = np.unique(nu, axis=0, return_index=True, return_counts=True)
     if len(w) == 2:
         up = int(np.argmax(w))
@@ -166,42 +247,32 @@ def _score_law(nu, w):
     else:
         def cdf(u, y):
             return dirichlet_score_cdf(rows[u], w, y)
-        reach = DIRICHLET_REACH * np.sqrt(k2[first]) if nu.min() >= 1 else np.inf
+        reach = DIRICHLET_REACH * np.sqrt(var[first]) if nu.min() >= 1 else np.inf
         left, right = np.maximum(m[first] - reach, low), np.minimum(m[first] + reach, high)
-    return mean_of_independent(cdf, m[first], np.sqrt(k2[first]), count, left, right)
-
-
-def _shared(var):
-    """Whether no question holds much of the variance."""
-    return 0 < var.max() <= SMALL_SHARE * var.sum()
-
-
-def _law_from_cumulants(mean, k2, k3, k4, low, high):
-    """Law of the mean over questions with these cumulants; None if it is far from normal."""
-    M, total, k3, k4 = len(mean), k2.sum(), k3.sum(), k4.sum()
-    if max(abs(k3) / total**1.5, abs(k4) / total**2) > NEARLY_NORMAL:
-        return None
-    return cornish_fisher(mean.mean(), total / M**2, k3 / M**3, k4 / M**4, low, high)
+    return mean_of_independent(cdf, m[first], np.sqrt(var[first]), count, left, right)
 
 
 def functional_moments(function, a, b):
-    """Mean and sd of the function at every question, on unique (a, b)."""
+    """Mean and sd of the function at every question."""
+    return _on_unique(function.moments, a, b)
+
+
+def functional_cumulants(function, a, b):
+    """Its third to sixth cumulants."""
+    return _on_unique(function.cumulants, a, b)
+
+
+def _on_unique(function, a, b):
+    """What the function of (a, b) returns, computed on unique pairs."""
     # As complex numbers pairs are sorted several times faster than as columns.
     pairs, back = np.unique(a.ravel() + 1j * b.ravel(), return_inverse=True)
-    mean, sd = function.moments(pairs.real, pairs.imag)
-    return mean[back].reshape(a.shape), sd[back].reshape(a.shape)
+    return [x[back].reshape(a.shape) for x in function(pairs.real, pairs.imag)]
 
 
 def _functional_law(function, a, b, mean, sd):
-    """Law of the mean of the function over one model's questions, all arguments (M,)."""
-    pairs, first, back, count = np.unique(a + 1j * b, return_index=True, return_inverse=True,
-                                          return_counts=True)
-    a, b, var = pairs.real, pairs.imag, sd**2
-    exact = var.sum() ** 1.5 > LOST * len(var)
-    if exact and _shared(var) and (cumulants := function.cumulants(a, b)):
-        law = _law_from_cumulants(mean, var, *(x[back] for x in cumulants), 0.0, 1.0)
-        if law:
-            return law
+    """Law of the mean of the function over one model's questions, by convolution."""
+    pairs, first, count = np.unique(a + 1j * b, return_index=True, return_counts=True)
+    a, b = pairs.real, pairs.imag
 
     def cdf(u, y):
         return special.betainc(a[u], b[u], function.inverse(np.clip(y, 0, 1)))

@@ -1,13 +1,14 @@
 """Increasing functions of a question's success probability p: the Pass@k family.
 
 Each is a callable of p with its `inverse`. When p ~ Beta(a, b), for 1-d arrays a and b,
-`moments(a, b)` gives its mean and standard deviation, and `cumulants(a, b)` its third and fourth
-cumulants, or None where they would cost more than the whole law.
+`moments(a, b)` gives its mean and standard deviation, and `cumulants(a, b)` the third to the
+sixth of its cumulants.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from math import comb
 
 import numpy as np
 from scipy import special
@@ -22,8 +23,9 @@ from bayeval.metrics import excess, least_right
 
 # Up to this k the variance of G-Pass comes from the law of 2k attempts, beyond it by quadrature.
 MAX_PAIRED = 600
-# Up to this k its third and fourth cumulants come from the laws of 3k and 4k attempts.
-MAX_FOURFOLD = 100
+# Up to this k its higher cumulants come from the laws of up to 6k attempts; beyond it they would
+# cost more than the whole law, and are NaN.
+MAX_SIXFOLD = 64
 
 
 class PassAtK:
@@ -42,8 +44,8 @@ class PassAtK:
         return -np.expm1(log_beta_ratio(a, b, self.k)), _sd_of_power(a, b, self.k)
 
     def cumulants(self, a, b):
-        third, fourth = PassHatK(self.k).cumulants(b, a)
-        return -third, fourth
+        k3, k4, k5, k6 = PassHatK(self.k).cumulants(b, a)
+        return -k3, k4, -k5, k6
 
 
 def _sd_of_power(a, b, k):
@@ -68,7 +70,7 @@ class PassHatK:
         return np.exp(log_beta_ratio(b, a, self.k)), _sd_of_power(b, a, self.k)
 
     def cumulants(self, a, b):
-        return _cumulants(*(np.exp(log_beta_ratio(b, a, j * self.k)) for j in (1, 2, 3, 4)))
+        return _cumulants(*(np.exp(log_beta_ratio(b, a, j * self.k)) for j in range(1, 7)))
 
 
 class _MeanWeight:
@@ -85,10 +87,11 @@ class _MeanWeight:
         return mean, np.sqrt(np.maximum(beta_binomial_mean(a, b, self._square) - mean**2, 0))
 
     def cumulants(self, a, b):
-        if self.k > MAX_FOURFOLD:
-            return None
-        powers = (self.weight, self._square, _product(self._square, self.weight),
-                  _product(self._square, self._square))
+        if self.k > MAX_SIXFOLD:
+            return [np.full(np.shape(a), np.nan)] * 4
+        powers = [self.weight, self._square]
+        for _ in range(4):
+            powers.append(_product(powers[-1], self.weight))
         return _cumulants(*(beta_binomial_mean(a, b, power) for power in powers))
 
 
@@ -100,11 +103,18 @@ def _product(u, v):
     return hypergeometric_mean(np.full(both.shape, j + k), both, u * v[second])
 
 
-def _cumulants(mean, square, cube, fourth):
-    """Third and fourth cumulants from moments about 0."""
-    third = cube - 3 * mean * square + 2 * mean**3
-    about = fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4
-    return third, about - 3 * (square - mean**2) ** 2
+def _cumulants(mean, *moments):
+    """The third to sixth cumulants from the first six moments about 0."""
+    about = [1.0, mean, *moments]
+    central = [sum(comb(j, i) * about[j - i] * (-mean) ** i for i in range(j + 1))
+               for j in range(2, 7)]
+    return cumulants(*central)[1:]
+
+
+def cumulants(m2, m3, m4, m5, m6):
+    """The second to sixth cumulants from central moments."""
+    return (m2, m3, m4 - 3 * m2**2, m5 - 10 * m3 * m2,
+            m6 - 15 * m4 * m2 - 10 * m3**2 + 30 * m2**3)
 
 
 class GPassAtK(_MeanWeight):

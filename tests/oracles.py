@@ -120,6 +120,28 @@ def power_moments(a, b, weight, highest):
     return moments
 
 
+def dirichlet_moments(nu, w, highest):
+    """Moments about 0 of sum w_k p_k for p ~ Dirichlet(nu): all terms of the power, one by one."""
+    def rising(x, j):
+        return prod((Fraction(x) + i for i in range(j)), start=Fraction(1))
+
+    def total(rest, k):
+        if k == len(nu) - 1:
+            return Fraction(w[k]) ** rest * rising(nu[k], rest)
+        return sum(comb(rest, i) * Fraction(w[k]) ** i * rising(nu[k], i) * total(rest - i, k + 1)
+                   for i in range(rest + 1))
+    return [total(j, 0) / rising(sum(nu), j) for j in range(1, highest + 1)]
+
+
+def cumulants(moments):
+    """Cumulants from moments about 0, by their recurrence."""
+    out = []
+    for n, moment in enumerate(moments, start=1):
+        out.append(moment - sum(comb(n - 1, j - 1) * out[j - 1] * moments[n - j - 1]
+                                for j in range(1, n)))
+    return out
+
+
 def g_weight(k, tau):
     """Weights of G-Pass: at least ceil(tau k) right."""
     return [Fraction(int(x >= least_right(k, tau))) for x in range(k + 1)]

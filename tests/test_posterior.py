@@ -325,15 +325,37 @@ def test_cumulants_of_the_family_are_those_of_its_moments():
                              (f.GPassAtK(5, 0.5), oracles.g_weight(5, 0.5)),
                              (f.MGPassAtK(4, "sum"), oracles.mg_weight(4, "sum")),
                              (f.MGPassAtK(5, "integral"), oracles.mg_weight(5, "integral"))):
-        moments = oracles.power_moments(alpha, beta, weight, 4)
-        mean, var = moments[0], moments[1] - moments[0]**2
-        third = moments[2] - 3 * mean * moments[1] + 2 * mean**3
-        fourth = (moments[3] - 4 * mean * moments[2] + 6 * mean**2 * moments[1] - 3 * mean**4
-                  - 3 * var**2)
-        got = [float(x[0]) for x in (*function.moments(a, b), *function.cumulants(a, b))]
-        assert got == pytest.approx([float(mean), float(var) ** 0.5, float(third), float(fourth)],
-                                    rel=1e-9)
-    assert f.GPassAtK(f.MAX_FOURFOLD + 1, 0.5).cumulants(a, b) is None
+        exact = oracles.cumulants(oracles.power_moments(alpha, beta, weight, 6))
+        got = [*function.moments(a, b), *function.cumulants(a, b)]
+        assert float(got[1][0]) ** 2 == pytest.approx(float(exact[1]), rel=1e-12)
+        assert [float(x[0]) for x in got[2:]] == pytest.approx(
+            [float(x) for x in exact[2:]], rel=1e-6, abs=1e-14)
+    assert np.isnan(f.GPassAtK(f.MAX_SIXFOLD + 1, 0.5).cumulants(a, b)).all()
+
+
+def test_cumulants_of_the_score_are_those_of_its_moments():
+    from bayeval.conjugate import _score_cumulants
+    for nu, w in (([2, 5], [0, 1]), ([81, 1], [0, 1]), ([1, 3, 2], [0, 0.5, 1]),
+                  ([4, 1, 9, 2], [-1, 2, 0, 5])):
+        exact = oracles.cumulants(oracles.dirichlet_moments(nu, w, 6))
+        got = _score_cumulants(np.array([nu], dtype=float), np.array(w, dtype=float))
+        assert [float(x[0]) for x in got] == pytest.approx([float(x) for x in exact], rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [4, 80])
+def test_laws_from_cumulants_are_those_by_convolution(n):
+    """Of thirty questions: where the last term of the expansion is small, so is its error."""
+    from bayeval import conjugate
+    rng, w = np.random.default_rng(4), np.array([0.0, 1.0])
+    c = rng.binomial(n, rng.beta(*rng.choice([0.3, 1.0, 3.0], (2, 40, 1)), (40, 30)))
+    nu = np.stack([n - c, c], axis=-1) + 1.0
+    laws = conjugate._Laws(conjugate._score_cumulants(nu, w), 0.0, 1.0, lambda i: None)
+    assert laws.close.mean() > 0.5
+    q = np.array([0.005, 0.025, 0.5, 0.975, 0.995])
+    for i in np.flatnonzero(laws.close):
+        convolved = conjugate._score_law(nu[i], w)
+        assert laws.all[i].quantile(q) == pytest.approx(convolved.quantile(q),
+                                                        abs=0.003 * laws.sd[i])
 
 
 # -- draws -----------------------------------------------------------------------------------
