@@ -10,13 +10,14 @@ PORT ?= 8000
 # Compiled modules are kept: without them, each start of Python compiles anew what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env book chapter test serve lab pdf hooks clean lock
+.PHONY: help env book chapter test serve lab pdf hooks course clean lock
 
 help:
 	@echo "make book           build the book into _build/html"
 	@echo "make test           build what is missing and run every test"
 	@echo "make chapter C=03   execute one chapter alone"
 	@echo "make lab            open JupyterLab with the chapters as notebooks"
+	@echo "make course         write notebooks and problem sets for a course; CHECK=1 also runs them"
 	@echo "make serve          show the book on http://127.0.0.1:$(PORT)"
 	@echo "make pdf            print the built pages into one PDF (needs Chromium)"
 	@echo "make hooks          check each commit before it is made"
@@ -62,6 +63,9 @@ lab: $(READY)
 
 pdf: book
 	@$(BIN)/python tools/make_pdf.py
+
+course: book
+	@$(BIN)/python tools/make_course.py $(if $(CHECK),--check)
 
 hooks: $(READY)
 	@$(BIN)/pre-commit install

@@ -7,6 +7,7 @@ cells that the book hides keep only what a later cell needs.
 import ast
 import functools
 import re
+from copy import deepcopy
 from dataclasses import dataclass
 
 import nbformat
@@ -23,10 +24,10 @@ from pybtex.richtext import Text
 
 @dataclass(frozen=True)
 class Target:
-    """Where a label is (`chapters/01-passk-pitfalls`), and its number, such as "Figure 1.2"."""
+    """Where a label is (`chapters/01-passk-pitfalls`), and its number ("Figure 1.2") or title."""
 
     page: str
-    number: str = ""
+    name: str
 
 
 def read_labels(html):
@@ -37,7 +38,10 @@ def read_labels(html):
         soup = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
         article = soup.select_one("article.bd-article")
         for tag in article.select("span[id], section[id]"):
-            found.setdefault(tag["id"], Target(page))
+            heading = tag.find_next(re.compile("^h[1-6]$"))
+            if heading is not None:
+                title = "".join(heading.find_all(string=True, recursive=False)).strip()
+                found.setdefault(tag["id"], Target(page, title))
         for tag in article.select("figure[id], table[id], div.proof[id], div.exercise[id]"):
             number = tag.select_one(".caption-number")
             if number is not None:
@@ -149,7 +153,7 @@ class Plain:
 
     def number(self, label):
         try:
-            return self.labels[label].number or label
+            return self.labels[label].name
         except KeyError:
             raise ValueError(f"{self.page} refers to {label}, which the built book lacks") from None
 
@@ -213,14 +217,14 @@ class Plain:
 
     def captioned(self, label, caption):
         anchor = f'<a id="{label}"></a>' if label else ""
-        title = f"**{self.number(label)}.** " if label in self.labels else ""
+        title = f"**{self.number(label)}.** " if label else ""
         return f"{anchor}{title}{self.inline(caption.strip())}"
 
     def title(self, d):
         label = d.options.get("label", "")
         anchor = f'<a id="{label}"></a>' if label else ""
         kind = d.name.partition(":")[2].capitalize() or "Exercise"
-        number = self.labels[label].number if label in self.labels else kind
+        number = self.labels[label].name if label in self.labels else kind
         return (
             f"{anchor}**{number}" + (f" ({self.inline(d.argument)})" if d.argument else "") + "**"
         )
@@ -356,14 +360,18 @@ def convert(source, executed, plain, *, solutions):
             outputs = next(results)
             if not shown:
                 continue
-            made = new_code_cell(cell.source, metadata=cell.metadata)
+            made = new_code_cell(cell.source, metadata=deepcopy(cell.metadata))
             made.outputs = outputs if solutions else []
             cells.append(made)
-            figure = cell.metadata.get("mystnb", {}).get("figure")
-            if figure:
-                cells.append(
-                    new_markdown_cell(plain.captioned(figure["name"], figure.get("caption", "")))
-                )
+            options = cell.metadata.get("mystnb", {})
+            if figure := options.get("figure"):
+                caption = plain.captioned(figure["name"], figure.get("caption", ""))
+                cells.append(new_markdown_cell(caption))
+            elif options.get("markdown_format") == "myst":
+                # Only the book can show what the cell writes.
+                made.metadata.tags = [HIDDEN]
+                written = [o["data"]["text/markdown"] for o in outputs if "data" in o]
+                cells += [new_markdown_cell(plain.text(text.split("\n"))) for text in written]
             continue
         parts = []
         for block in blocks(cell.source.split("\n")):
