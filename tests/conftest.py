@@ -75,3 +75,21 @@ def site():
     if not (html / "index.html").is_file():
         missing("The book is not built: run `make book`.")
     return html
+
+
+@pytest.fixture(scope="module")
+def server(site):
+    """The address of the built book."""
+    from browsing import serving
+
+    with serving(site) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium."""
+    from browsing import chromium
+
+    with chromium() as browser:
+        yield browser
