@@ -207,7 +207,7 @@ def growing_board(boards, *, probability=0.95):
 
     y = alt.Y("model:N", title=None, axis=alt.Axis(grid=False, ticks=False, domain=False),
               sort=alt.EncodingSortField("truth", op="max", order="descending"))
-    ticks = [t for t in (0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1)
+    ticks = [t for t in (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 1)
              if t <= 1.2 * boards["high"].max()]
     x = {"title": f"score and {probability:.0%} interval (square-root axis)",
          "scale": alt.Scale(type="sqrt", domain=[0, ticks[-1]], nice=False, clamp=True),
