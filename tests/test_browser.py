@@ -105,6 +105,26 @@ def test_check_of_contrast_finds_a_pale_word(visit, mode):
     assert any("pale" in violation for violation in contrast)
 
 
+def weight(browser, server, path):
+    """Bytes of a first visit to a page, uncompressed, without the library of interactive figures."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page, answers = context.new_page(), []
+    page.on("response", answers.append)
+    page.goto(f"{server}/{path}", wait_until="networkidle")
+    total = sum(len(answer.body()) for answer in answers if not answer.url.endswith("vega.js"))
+    context.close()
+    return total
+
+
+def test_first_page_is_light(browser, server):
+    assert weight(browser, server, "index.html") < 500_000
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_no_heavier_than_their_figures(browser, server, path):
+    assert weight(browser, server, path) < 3_000_000
+
+
 def test_search_finds_a_word_of_the_book(visit):
     page = visit.open("search.html?q=Dirichlet")
     page.wait_for_selector('#search-results a[href*="chapters/02-dirichlet-posterior"]')
