@@ -106,7 +106,7 @@ def test_check_of_contrast_finds_a_pale_word(visit, mode):
 
 
 def weight(browser, server, path):
-    """Bytes of a first visit to a page, uncompressed, without the library of interactive figures."""
+    """Bytes of a first visit to a page, without the library of the figures to play with."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page, answers = context.new_page(), []
     page.on("response", answers.append)
