@@ -7,6 +7,7 @@ and one to keep. `make course CHECK=1` then runs all of it.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -177,13 +178,18 @@ def make(folder, site):
 
 
 def shown(notebook):
-    """The text that each cell shows, by the cell's source."""
-    texts = {}
+    """What each cell shows, by the cell's source, without the marks of one run."""
+    found = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source:
-            data = [o.get("data", {}).get("text/plain") or o.get("text", "") for o in cell.outputs]
-            texts.setdefault(cell.source, "".join(data))
-    return texts
+            outputs = [o.get("data", {"text/plain": o.get("text", "")}) for o in cell.outputs]
+            best = [
+                next((o[kind] for kind in ("image/png", "text/html") if kind in o), o["text/plain"])
+                for o in outputs
+            ]
+            text = re.sub(r"T_[0-9a-f]+|0x[0-9a-f]+", "", "".join(best))
+            found.setdefault(cell.source, text)
+    return found
 
 
 def run(path):

@@ -86,6 +86,7 @@ class Works:
 DIRECTIVE = re.compile(r"^(`{3,}|~{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*)$")
 FENCE = re.compile(r"^(`{3,}|~{3,})[^`]*$")
 ROLE = re.compile(r"(?<!`)\{([a-z][\w:-]*)\}`([^`]+)`(?!`)")
+LINK = re.compile(r"\[([^\]]+)\]\((#[\w-]+|[\w./-]+\.md(?:#[\w-]+)?)\)")
 WITH_TARGET = re.compile(r"^(.*?)\s*<([^>]+)>$", re.S)
 BOXES = {"admonition": "", "seealso": "See also"}
 BOXES |= {name: name.capitalize() for name in ("note", "tip", "warning", "important", "hint")}
@@ -200,17 +201,18 @@ class Plain:
 
     def page_link(self, match):
         text, path = match[1], match[2]
+        if path.startswith("#"):
+            return self.link(text, path[1:])
         folder = self.page.partition("/")[0]
-        name = re.sub(r"\.md(#.*)?$", "", path)
+        name = path.partition(".md")[0]
         name = name.removeprefix("../") if name.startswith("../") else f"{folder}/{name}"
         if name.startswith("chapters/"):
             return f"[{text}]({name.removeprefix('chapters/')}.ipynb)"
         return f"[{text}]({LOCAL_PAGES[name]})" if name in LOCAL_PAGES else text
 
     def inline(self, text):
+        text = LINK.sub(self.page_link, text)
         text = ROLE.sub(self.role, text)
-        text = re.sub(r"\[([^\]]+)\]\(#([\w-]+)\)", lambda m: self.link(m[1], m[2]), text)
-        text = re.sub(r"\[([^\]]+)\]\(([\w./-]+\.md(?:#[\w-]+)?)\)", self.page_link, text)
         return re.sub(r"^\(([\w-]+)\)=$", r'<a id="\1"></a>\n', text, flags=re.M)
 
     # Directives
@@ -223,11 +225,9 @@ class Plain:
     def title(self, d):
         label = d.options.get("label", "")
         anchor = f'<a id="{label}"></a>' if label else ""
-        kind = d.name.partition(":")[2].capitalize() or "Exercise"
-        number = self.labels[label].name if label in self.labels else kind
-        return (
-            f"{anchor}**{number}" + (f" ({self.inline(d.argument)})" if d.argument else "") + "**"
-        )
+        number = self.number(label) if label else d.name.partition(":")[2].capitalize()
+        title, form = self.inline(d.argument), ". {}" if d.name == "exercise" else " ({})"
+        return f"{anchor}**{number}{form.format(title) if title else ''}**"
 
     def table(self, d):
         """A list table as an ordinary one."""

@@ -145,9 +145,10 @@ class Pruner:
         if isinstance(statement, BLOCKS):
             bodies = (getattr(statement, part, []) for part in ("body", "orelse", "finalbody"))
             return any(self.acts(s, needed) for body in bodies for s in body)
-        called = self.called(statement)
-        method = called in self.modules or called in needed - self.functions.keys()
-        return method or self.draws(statement, needed)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        acted_on = self.modules | needed - self.functions.keys()
+        return (method and self.called(statement) in acted_on) or self.draws(statement, needed)
 
     def before(self, statement, needed):
         """What is needed before a statement that runs; a loop is taken to run at least once."""
