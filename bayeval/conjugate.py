@@ -33,8 +33,8 @@ GRID_CDF = special.ndtr(GRID)
 NOISE = 1e-11
 # With prior counts of 1 or more, less than 1e-5 of a question's law lies beyond this many sd.
 DIRICHLET_REACH = 12
-# Numbers of random values held at once while drawing.
-CHUNK = 1 << 22
+# Numbers of random values held at once while drawing, and of counts in a block.
+CHUNK, BLOCK = 1 << 22, 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +53,15 @@ class DirichletPosterior(Posterior):
     def of(cls, o, w, nu):
         """Posterior of the score under Dirichlet(nu), nu of shape (L, M, C+1)."""
         M = o.n_questions
-        m, var = score_moments(nu, w)
+        mean, var = _sums(score_moments, nu, w)
 
         def other():
-            return bootstrap(o.per_model, m, var, w.min(), w.max(), o.models,
-                              lambda n, rng: draw(nu, n, rng, lambda p: p @ w, population=True))
+            return bootstrap(o.per_model, *score_moments(nu, w), w.min(), w.max(), o.models,
+                             lambda n, rng: draw(nu, n, rng, lambda p: p @ w, population=True))
 
-        laws = cache(lambda: _Laws(_score_cumulants(nu, w), w.min(), w.max(),
+        laws = cache(lambda: _Laws(_sums(_score_cumulants, nu, w), M, w.min(), w.max(),
                                    lambda i: _score_law(nu[i], w)))
-        return cls(mean=o.per_model(m.mean(axis=1)),
-                   sd=o.per_model(np.sqrt(var.sum(axis=1)) / M),
+        return cls(mean=o.per_model(mean / M), sd=o.per_model(np.sqrt(var) / M),
                    laws=lambda: laws().all, ppf=lambda q: o.per_model(laws().ppf(q)),
                    sampler=lambda n, rng: o.per_model(draw(nu, n, rng, lambda p: p @ w)),
                    models=o.models, nu=nu, outcomes=o, weights=w, other=cache(other))
@@ -87,10 +86,10 @@ class DirichletPosterior(Posterior):
 
         @cache
         def laws():  # in the order of the models, then of the functions
-            K, rows = len(functions), (-1, mean.shape[-1])
-            higher = zip(*(functional_cumulants(f, a, b) for f in functions))
-            return _Laws([mean.reshape(rows), sd.reshape(rows) ** 2,
-                          *(np.stack(x, axis=1).reshape(rows) for x in higher)], 0.0, 1.0,
+            K = len(functions)
+            higher = [[k.sum(axis=-1) for k in functional_cumulants(f, a, b)] for f in functions]
+            sums = [mean.sum(axis=-1), (sd**2).sum(axis=-1), *np.transpose(higher, (1, 2, 0))]
+            return _Laws([x.ravel() for x in sums], mean.shape[-1], 0.0, 1.0,
                          lambda i: _functional_law(functions[i % K], a[i // K], b[i // K],
                                                    mean[i // K, i % K], sd[i // K, i % K]),
                          NOISE)
@@ -139,7 +138,7 @@ def bootstrap(shape, mean, var, low, high, models, sampler):
 def score_moments(nu, w):
     """Mean and variance of every question's score, shape (..., M)."""
     T, m, d = _centered(nu, w)
-    return m, (nu * d * d).sum(axis=-1) / (T * (T + 1))
+    return m, np.einsum("...k,...k,...k->...", nu, d, d) / (T * (T + 1))
 
 
 def _score_cumulants(nu, w):
@@ -158,6 +157,13 @@ def _score_cumulants(nu, w):
     return m, *cumulants(*central)
 
 
+def _sums(function, nu, w):
+    """What `function` gives, summed over the questions, shape (..., L): some models at a time."""
+    step = max(1, BLOCK // nu[0].size)
+    return np.concatenate([[x.sum(axis=1) for x in function(nu[i:i + step], w)]
+                           for i in range(0, len(nu), step)], axis=1)
+
+
 def _centered(nu, w):
     """Total counts, mean scores, and the weights about each mean, which cannot cancel."""
     T = nu.sum(axis=-1)
@@ -166,23 +172,23 @@ def _centered(nu, w):
 
 
 class _Laws:
-    """Laws of means over M independent questions, one for each row of their cumulants.
+    """Laws of R means over M independent questions.
 
     Parameters
     ----------
-    cumulants : sequence of ndarray, shape (R, M)
-        The first to the sixth, of every question.
+    sums : sequence of ndarray, shape (R,)
+        Sums over the questions of their first to sixth cumulants.
+    M : int
     low, high : float
         Range of the means.
     convolved : callable
-        ``convolved(i)``: the law of row i where the cumulants do not give it.
+        ``convolved(i)``: the law of mean i where the cumulants do not give it.
     noise : float
         Error of the cumulants of a question by rounding.
     """
 
-    def __init__(self, cumulants, low, high, convolved, noise=0.0):
-        M = cumulants[0].shape[1]
-        mean, total, *higher = (k.sum(axis=1) for k in cumulants)
+    def __init__(self, sums, M, low, high, convolved, noise=0.0):
+        mean, total, *higher = sums
         self.mean, self.sd, self.range = mean / M, np.sqrt(total) / M, (low, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.shape = [k[:, None] / total[:, None] ** (j / 2) for j, k in enumerate(higher, 3)]

@@ -349,7 +349,8 @@ def test_laws_from_cumulants_are_those_by_convolution(n):
     rng, w = np.random.default_rng(4), np.array([0.0, 1.0])
     c = rng.binomial(n, rng.beta(*rng.choice([0.3, 1.0, 3.0], (2, 40, 1)), (40, 30)))
     nu = np.stack([n - c, c], axis=-1) + 1.0
-    laws = conjugate._Laws(conjugate._score_cumulants(nu, w), 0.0, 1.0, lambda i: None)
+    laws = conjugate._Laws(conjugate._sums(conjugate._score_cumulants, nu, w), 30, 0.0, 1.0,
+                            lambda i: None)
     assert laws.close.mean() > 0.5
     q = np.array([0.005, 0.025, 0.5, 0.975, 0.995])
     for i in np.flatnonzero(laws.close):
