@@ -6,6 +6,7 @@ BOOK_URL, the address of the first page, and BOOK_REPOSITORY, that of the source
 
 import html
 import os
+import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -99,8 +100,16 @@ def write_site_map(app, exception):
     (Path(app.outdir) / "robots.txt").write_text(f"User-agent: *\nSitemap: {base}sitemap.xml\n")
 
 
+def offer_scorecard(app, exception):
+    """Put the table of claims beside its page, for programs to read."""
+    source = Path(app.srcdir) / "_build" / "scorecard.json"
+    if not exception and app.builder.format == "html" and source.is_file():
+        shutil.copy(source, Path(app.outdir) / "chapters")
+
+
 def setup(app):
     app.connect("config-inited", configure, priority=100)
     app.connect("html-page-context", add_previews)
     app.connect("build-finished", write_site_map)
+    app.connect("build-finished", offer_scorecard)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,8 +21,6 @@ from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_note
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "_build"
-# What another page measured, and this one tells, is glued under a name that starts like this.
-PREFIX = "claim-"
 # These pages read what all others told and took, so they come after them.
 READERS = {
     "claims.json": ROOT / "chapters" / "14-scorecard.md",
@@ -87,20 +85,20 @@ def execute(cache, paths):
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
-def claims(cache, paths):
-    """Name of each claim -> what was measured, and the page that measured it."""
+def glued(cache, paths, prefix):
+    """Name -> dictionary, of what the pages glued under names that start with `prefix`."""
     result = {}
     for page in paths:
         notebook = cached(cache, read(page))
         for cell in notebook.cells if notebook else ():
             for output in cell.get("outputs", ()):
                 name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-                if name.startswith(PREFIX):
-                    # A dictionary of plain values, glued as Python writes it.
+                if name.startswith(prefix):
+                    # A dictionary of plain values, as Python writes it.
                     text = next(v for kind, v in output["data"].items() if "text/plain" in kind)
                     place = page.relative_to(ROOT).with_suffix("").as_posix()
-                    result[name.removeprefix(PREFIX)] = ast.literal_eval(text) | {"page": place}
-    return dict(sorted(result.items()))
+                    result[name.removeprefix(prefix)] = ast.literal_eval(text) | {"page": place}
+    return result
 
 
 def timings(cache, paths):
@@ -131,10 +129,14 @@ def main():
     collect_only = "--collect" in sys.argv
     if not collect_only:
         execute(cache, others)
-    tell(cache, "claims.json", claims(cache, others))
+    # What a page measured of a published claim is glued under the name of the claim.
+    tell(cache, "claims.json", glued(cache, others, "claim-"))
     tell(cache, "timings.json", timings(cache, others))
     if not collect_only:
         execute(cache, readers)
+        # Offered for download beside the page.
+        for found in glued(cache, readers, "scorecard").values():
+            (BUILD / "scorecard.json").write_text(json.dumps(found, indent=1))
         print(f"Executed in {time.perf_counter() - start:.0f} s.", file=sys.stderr, flush=True)
 
 
