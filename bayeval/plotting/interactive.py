@@ -455,7 +455,7 @@ def _figure(data, layers, params, *, height, powers=()):
     import altair as alt
 
     controls = {"power": {"label": "attempts at each question",
-                          "values": {p: f"{2**p:,}" for p in powers}}} if powers else {}
+                          "values": {str(p): f"{2**p:,}" for p in powers}}} if powers else {}
     chart = alt.layer(*layers, data=data.data, transform=data.transform, width=WIDTH,
                       height=height, usermeta={"controls": controls,
                                                "embedOptions": {"actions": False}})
