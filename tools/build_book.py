@@ -90,7 +90,8 @@ def jupyter_book(*options, chapter="", **kwargs):
 
 def build_book(fresh):
     html, stamp = BUILD / "html", BUILD / "book.key"
-    key = digest(BOOK_INPUTS)
+    settings = (os.environ.get(name, "") for name in ("BOOK_URL", "BOOK_REPOSITORY", "BOOK_BRANCH"))
+    key = "\n".join([digest(BOOK_INPUTS), *settings])
     if fresh or not (keyed(stamp, key) and (html / "index.html").is_file()):
         stamp.unlink(missing_ok=True)
         drop_stale_cache(fresh)
