@@ -233,6 +233,7 @@ def effects(table, *, ax=None):
             fontsize=10,
             weight="bold",
             va="center",
+            bbox={"color": "white", "pad": 1},
         )
         y += 1
         for (name, row), color in zip(table.loc[claim].iterrows(), (SKY, AMBER, PINK, "black")):
