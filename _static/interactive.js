@@ -60,7 +60,7 @@
     const spoken = add(box, "p", "interactive-spoken", { role: "status" });
     delete spec.$schema; // the one that JupyterLab knows is not the newest
     spec.width = "container";
-    spec.autosize = { type: "fit-x", contains: "padding" };
+    spec.autosize = { type: "fit-x", contains: "padding", resize: true };
     spec.config.background = null;
     spec.description = picture.alt;
     const { view } = await embed(chart, spec, {

@@ -350,17 +350,24 @@ def test_chart_is_legible_and_accessible(shown, mode):
 
 
 def test_chart_fits_a_phone(shown):
-    shown.page.set_viewport_size({"width": 390, "height": 844})
-    shown.page.wait_for_timeout(300)
-    box = shown.chart.bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 390
-    right = shown.chart.locator("text").evaluate_all(
-        "texts => Math.max(...texts.map(text => text.getBoundingClientRect().right))"
+    page, outside = shown.page, "texts => texts.filter(text => !inside(text)).map(t => t.innerHTML)"
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate(
+        """() => window.inside = text => {
+            const { left, right } = text.getBoundingClientRect();
+            return left >= 0 && right <= 390;
+        }"""
     )
-    assert right <= 390
-    assert shown.page.evaluate("document.documentElement.scrollWidth") <= 390
-    shown.page.set_viewport_size({"width": 1280, "height": 900})
+    for select in shown.figure.locator("select").all():
+        for value in select.locator("option").evaluate_all("all => all.map(o => o.value)")[-2:]:
+            select.select_option(value)
+            page.wait_for_timeout(300)
+            assert shown.chart.locator("text").evaluate_all(outside) == []
+    page.wait_for_timeout(300)
+    assert shown.chart.locator("text").evaluate_all(outside) == []
+    assert shown.chart.bounding_box()["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_paper_shows_the_picture(shown):

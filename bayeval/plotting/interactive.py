@@ -207,11 +207,10 @@ def growing_board(boards, *, probability=0.95):
 
     y = alt.Y("model:N", title=None, axis=alt.Axis(grid=False, ticks=False, domain=False),
               sort=alt.EncodingSortField("truth", op="max", order="descending"))
-    ticks = [t for t in (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 1)
-             if t <= 1.2 * boards["high"].max()]
+    end = 1.02 * boards["high"].max()
     x = {"title": f"score and {probability:.0%} interval (square-root axis)",
-         "scale": alt.Scale(type="sqrt", domain=[0, ticks[-1]], nice=False, clamp=True),
-         "axis": alt.Axis(values=ticks)}
+         "scale": alt.Scale(type="sqrt", domain=[0, end], nice=False),
+         "axis": alt.Axis(values=[t for t in (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 1) if t <= end])}
     color = alt.condition("datum.first", alt.value(ORANGE), alt.value(BLUE))
     shape = alt.condition("datum.first", alt.value("square"), alt.value("circle"))
     interval = board.mark_rule(strokeWidth=3).encode(
@@ -457,7 +456,7 @@ def _figure(data, layers, params, *, height, powers=()):
     controls = {"power": {"label": "attempts at each question",
                           "values": {str(p): f"{2**p:,}" for p in powers}}} if powers else {}
     chart = alt.layer(*layers, data=data.data, transform=data.transform, width=WIDTH,
-                      height=height, usermeta={"controls": controls,
-                                               "embedOptions": {"actions": False}})
+                      height=height, autosize=alt.AutoSizeParams(type="pad", resize=True),
+                      usermeta={"controls": controls, "embedOptions": {"actions": False}})
     spec = chart.add_params(*params).to_dict()
     return Figure({**spec, "$schema": SCHEMA, "config": CONFIG})
