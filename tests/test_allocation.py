@@ -1,8 +1,11 @@
 """Allocations replayed on counts: budgets, seeds, and laws against one attempt after another."""
 
+import importlib.util
 import itertools
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from scipy import stats
 import bayeval as bv
 from bayeval import allocation
 from bayeval.allocation import _apportion, _waiting_time, variance_optimal
+from bayeval.plotting import rare as figures
 
 SUCCESSES = [900, 500, 100, 20, 3, 0]
 POOL = bv.Outcomes.from_counts(SUCCESSES, 1000)
@@ -301,3 +305,69 @@ def test_pilot_that_takes_the_whole_budget_is_uniform():
 def test_bad_input_is_named(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+# -- the study and the figures of the chapter ---------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def study():
+    path = Path(__file__).parent.parent / "studies" / "allocation.py"
+    spec = importlib.util.spec_from_file_location("allocation_study", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_stored_study_says_when_fewest_successes_first_pays(study):
+    table = pd.read_csv(study.PATH)
+    index = ["data", "sampling", "attempts", "policy", "method", "k"]
+    assert len(table) == len(table.drop_duplicates(index)) == 2 * 2 * 4 * 4 * 3 * 2
+    error = table.set_index(index)["squared_error"].unstack("policy")
+    over = (error["fewest"] / error["uniform"]).xs("recorded", level="sampling")
+    few = over.xs(10, level="attempts").drop("plug-in", level="method")
+    assert (few > 1.1).all()
+    assert (over.loc["codecontests", [100, 300], "bayes"] < 0.9).all()
+    # Attempts chosen by results leave the intervals as they are.
+    bayes = table[(table["method"] == "bayes") & (table["policy"] != "oracle")]
+    assert (bayes["coverage"] > 0.85).all()
+
+
+def test_the_study_at_reduced_size(study):
+    options = {"data": study.DATA[:1], "sampling": ("recorded",), "attempts": (30,)}
+    table = study.study(**options, replicates=2)
+    assert set(table["policy"]) == set(study.POLICIES)
+    assert len(table) == 4 * 3 * 2
+    again = study.study(**options, replicates=2, policies=("pilot",))
+    stored = table[table["policy"] == "pilot"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(again, stored)
+    total = table["squared_bias"] + table["variance"]
+    np.testing.assert_allclose(total, table["squared_error"])
+    plug = table[table["method"] == "plug-in"]
+    assert (plug["squared_bias"] > 10 * plug["variance"]).all()
+
+
+def test_figures_show_what_they_are_given():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    k = np.array([1, 10, 100])
+    ax = figures.broken(k, ([10, 20], [0.1, 0.2]), {"a": [0.1, 0.2, 0.3]}, 20)
+    assert [line.get_label() for line in ax.lines] == ["a", "broken within k, as recorded"]
+    ax = figures.stopped(k / 1000, {"cap": [3, 2, 1]}, ([0.01], [2.0]))
+    assert list(ax.lines[-1].get_ydata()) == [3, 2, 1]
+    left, right = figures.where([0, 0.1, 0.5], {"one": [3, 2, 1], "two": [1, 2, 3]})
+    assert list(right.lines[0].get_ydata()) == [1, 2, 3]
+    assert left.lines[0].get_xdata()[0] > 0
+    line = pd.DataFrame({"ratio": [2.0, 1.0], "se": [0.1, 0.1]}, index=[10, 30])
+    axs = figures.ratios({"A": {"x": line, "y": line}, "B": {"x": line, "y": line}})
+    assert [len(ax.containers) for ax in axs.flat] == [2, 2]
+    shares = pd.DataFrame(
+        {"low": 0.1, "mean": 0.2, "high": 0.3, "unsolved": 0.5, "hidden": 0.1}, index=[10, 100]
+    )
+    axs = figures.impossible({"A": shares, "B": shares})
+    assert [len(ax.lines) for ax in axs] == [3, 3]
+    risk = {"mean": [0.1, 0.2, 0.3], "limit": [0.2, 0.3, 0.4], "share": ([10], [0.2])}
+    axs = figures.risks(k, dict.fromkeys("ABCD", risk), 10)
+    assert axs.shape == (2, 3)
+    assert list(axs[0, 0].lines[1].get_ydata()) == risk["limit"]
+    assert not axs[1, 2].axison
+    plt.close("all")
