@@ -459,3 +459,30 @@ def test_course_writes_nothing_into_the_sources():
     assert not [*(ROOT / "course").rglob("*.ipynb"), *(ROOT / "course").rglob("*.db")]
     assert shutil.which("nbgrader", path=os.path.dirname(sys.executable))
     assert json.dumps(problem_sets.points(problem_sets.names()[0]))
+
+
+# --- The chapter on teaching -----------------------------------------------------------------
+
+TEACHING = "16-teaching-with-this-book"
+
+
+def test_chapter_and_readme_name_the_same_commands():
+    pages = (ROOT / "chapters" / f"{TEACHING}.md", ROOT / "course" / "README.md")
+    told = [re.findall(r"^nbgrader .*$", page.read_text("utf-8"), re.M) for page in pages]
+    assert told[0] == told[1] != []
+
+
+def test_table_of_minutes_says_what_the_boxes_say(converter):
+    """The build does not know that this page reads the others: here is who notices."""
+    boxes = []
+    for name in converter.chapters:
+        text = " ".join((ROOT / "chapters" / f"{name}.md").read_text("utf-8").split())
+        boxes.append(int(re.search(r"Reading: (\d+) minutes", text)[1]))
+    tables = [
+        output["data"]["text/html"]
+        for cell in converter.chapters[TEACHING][1].cells
+        if "def box(" in cell.source
+        for output in cell.outputs
+    ]
+    cells = re.findall(r"<td>(\d+)</td>", tables[0])
+    assert [int(cell) for cell in cells] == boxes, "run `make book` with CI=1"
