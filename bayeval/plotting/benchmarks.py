@@ -22,7 +22,7 @@ def ratios(table, *, ax=None):
     -------
     matplotlib.axes.Axes
     """
-    ax = axes(ax, figsize=(6.4, 0.36 * len(table) + 1.4))
+    ax = axes(ax, figsize=(5.8, 0.36 * len(table) + 1.4))
     rows = np.arange(len(table))
     ax.hlines(rows, table.min(axis=1), table.max(axis=1), color=GRAY, lw=1, alpha=0.4)
     for size, color, marker in zip(table.columns, (PINK, GREEN, BLUE, ORANGE), "osD^"):
@@ -36,7 +36,7 @@ def ratios(table, *, ax=None):
     return ax
 
 
-def growth(size, times, xlabel, *, ax=None):
+def growth(size, times, xlabel, *, groups=None, ax=None):
     """Draw time against size for several programs, both on logarithmic axes.
 
     Parameters
@@ -45,6 +45,8 @@ def growth(size, times, xlabel, *, ax=None):
     times : dict of str to array_like, shape (S,)
         Seconds of each program; NaN where not measured.
     xlabel : str
+    groups : array_like, shape (S,), optional
+        Thin lines join the sizes of a group.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -53,11 +55,15 @@ def growth(size, times, xlabel, *, ax=None):
     """
     ax = axes(ax, figsize=(3.2, 3.2))
     size = np.asarray(size, dtype=float)
+    groups = np.zeros(len(size)) if groups is None else np.asarray(groups)
     for (name, seconds), color, marker in zip(times.items(), (BLUE, ORANGE), "o^"):
         milliseconds = 1e3 * np.asarray(seconds, dtype=float)
+        for group in np.unique(groups):
+            own = groups == group
+            ax.plot(size[own], milliseconds[own], color=color, lw=0.8, alpha=0.6)
         ax.plot(size, milliseconds, marker, color=color, ms=5, label=name)
-    first = np.array([size.min(), size.max()])
+    ends = np.array([size.min(), size.max()])
     low = 1e3 * np.nanmin(np.asarray(next(iter(times.values())), dtype=float))
-    ax.plot(first, low * first / first[0], color=GRAY, lw=1, ls="--", label="linear")
+    ax.plot(ends, low * ends / ends[0], color=GRAY, lw=1, ls="--", label="linear")
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="milliseconds")
     return ax
