@@ -161,7 +161,8 @@ def variance_optimal(p, k, budget, *, spent=0, most=None):
     Raises
     ------
     ValueError
-        If `p` leaves [0, 1], or the budget lies outside the sums of `spent` and `most`.
+        If `p` leaves [0, 1], `spent` exceeds `most` anywhere, or the budget lies outside
+        their sums.
 
     References
     ----------
@@ -173,21 +174,22 @@ def variance_optimal(p, k, budget, *, spent=0, most=None):
     >>> variance_optimal([0.5, 0.1, 0.01, 0.001], k=100, budget=1000)
     array([  0,   0, 562, 438])
     """
-    try:
-        p = np.asarray(p, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("p must be an array of probabilities") from None
-    if p.ndim != 1 or p.size == 0 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(
-            f"p must have shape (M,) and hold probabilities in [0, 1]; found shape {p.shape}"
-        )
+    p = check.probabilities("p", p, ndim=(1,))
     k, budget = check.whole("k", k), check.whole("budget", budget)
     spent = _limit("spent", spent, p.shape)
     most = _limit("most", max(budget, int(spent.max())) if most is None else most, p.shape)
-    if (spent > most).any() or not spent.sum() <= budget <= most.sum():
+    if (spent > most).any():
+        i = int(np.argmax(spent > most))
         raise ValueError(
-            f"budget must be from the {spent.sum()} attempts spent to the "
-            f"{most.sum()} possible; found {budget}"
+            f"most must be at least `spent` at every question; found {most[i]} "
+            f"for {spent[i]} attempts spent"
+        )
+    # As floats: the sum of many counts may exceed an int64.
+    least, largest = spent.sum(dtype=float), most.sum(dtype=float)
+    if not least <= budget <= largest:
+        raise ValueError(
+            f"budget must be from the {least:.0f} attempts spent to the "
+            f"{largest:.0f} possible; found {budget}"
         )
     with np.errstate(divide="ignore"):
         log_weight = (np.log(p) + special.xlog1py(2 * k - 1, -p)) / 2
@@ -285,7 +287,14 @@ def until_success(o, *, batch=1, most, replicates=None, replace=False, rng=None)
     """
     check.outcomes("o", o)
     batch, most = check.whole("batch", batch), check.whole("most", most)
-    least = int(o.n_trials.min())
+    replace, least = _switch("replace", replace), int(o.n_trials.min())
+    if batch * most > check.LARGEST:
+        raise ValueError(f"most must be such that batch * most is at most 2**53; found {most}")
+    if not replace and batch > least:
+        raise ValueError(
+            f"batch must be at most {least}: a question has {least} attempts recorded "
+            f"(or give replace=True); found {batch}"
+        )
     if not replace and batch * most > least:
         raise ValueError(
             f"most must be at most {least // batch} batches of {batch}: a question "
@@ -313,6 +322,7 @@ class _Pool:
     def of(cls, o, budget, replicates, replace, rng):
         check.outcomes("o", o)
         s, n, budget = o.successes, o.n_trials, check.whole("budget", budget)
+        replace = _switch("replace", replace)
         copies = 1 if replicates is None else check.whole("replicates", replicates)
         labels = (
             o.models
@@ -399,7 +409,13 @@ def _waiting_time(s, n, rng):
     return low
 
 
-# -- whole numbers --------------------------------------------------------------------------
+# -- options and whole numbers ---------------------------------------------------------------
+
+
+def _switch(name, x):
+    if not isinstance(x, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; found {x!r}")
+    return bool(x)
 
 
 def _limit(name, x, shape):

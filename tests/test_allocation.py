@@ -293,7 +293,25 @@ def test_pilot_that_takes_the_whole_budget_is_uniform():
         (lambda: allocation.until_success(POOL, batch=0, most=17), "batch must be a whole number"),
         (lambda: allocation.until_success([1], most=17), "o must be"),
         (lambda: variance_optimal([0.2, 1.2], 5, 10), r"p must .*\[0, 1\]"),
+        (lambda: allocation.until_success(POOL, batch=2000, most=1), "batch must be at most 1000"),
+        (
+            lambda: allocation.until_success(POOL, batch=2**30, most=2**30, replace=True),
+            r"most must .* 2\*\*53",
+        ),
+        (lambda: allocation.until_success(POOL, most=2, replace="no"), "replace must .*'no'"),
+        (lambda: allocation.uniform(POOL, 5, replace=None), "replace must be True or False"),
         (lambda: variance_optimal("x", 5, 10), "p must be an array"),
+        (lambda: variance_optimal(["0.5", "0.2"], 5, 10), "p must be an array"),
+        (lambda: variance_optimal([0.2, np.nan], 5, 10), r"p must .*\[0, 1\].* nan"),
+        (
+            lambda: variance_optimal(np.ma.array([0.2, 0.3], mask=[0, 1]), 5, 10),
+            "p must .* nan",
+        ),
+        (lambda: variance_optimal([0.2, 0.3], 5, 10, spent=[6, 0], most=5), "most must .* 5 for 6"),
+        (
+            lambda: variance_optimal([0.2] * 2000, 5, 10, spent=2**53),
+            "budget must be from the 18014398509481984000 attempts",
+        ),
         (lambda: variance_optimal([0.2, 0.3], 5, 10, spent=[20, 0]), "budget must be from the 20"),
         (lambda: variance_optimal([0.2, 0.3], 5, 10, most=[2, 3]), "to the 5 possible"),
         (
