@@ -325,7 +325,7 @@ def scaling(boards, size, tokens, *, cells=False):
 # -- sampling -------------------------------------------------------------------------------
 
 
-def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.8,
+def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.95,
            progress=False, rng=None):
     """Draw from the posterior with NUTS.
 
@@ -336,12 +336,13 @@ def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.8
         Draws kept in each chain, and draws before them that adapt the sampler.
     chains, cores : int
         Independent chains, and how many run at once.
-    target_accept : float, default 0.8
+    target_accept : float, default 0.95
         Closer to 1 for smaller and safer steps, where transitions diverge.
     progress : bool
         Show a progress bar. Off by default: a book has no use for it.
     rng : seed or numpy Generator, optional
-        The same seed gives the same draws, whatever `cores` is.
+        The same seed gives the same draws, whatever `cores` is. Another kind of processor may
+        round otherwise, and the chains then take another path of the same law.
 
     Returns
     -------
