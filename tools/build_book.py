@@ -60,6 +60,8 @@ def environment():
         "MPLCONFIGDIR": str(keep / "matplotlib"),
         "IPYTHONDIR": str(keep / "ipython"),
         "PYTENSOR_FLAGS": f"cxx=,linker=numba,base_compiledir={keep / 'pytensor'}",
+        # Pages run side by side, and joblib takes the cores: threads under these only wait.
+        "OPENBLAS_NUM_THREADS": "1",
         # ArviZ announces its next version once a day, and a warning fails the build.
         "PYTHONWARNINGS": "ignore::FutureWarning:arviz",
     }

@@ -26,7 +26,7 @@ READERS = {
     "claims.json": ROOT / "chapters" / "14-scorecard.md",
     "timings.json": ROOT / "appendix" / "build-status.md",
 }
-TIMEOUT = 600
+TIMEOUT = 900  # seconds a cell
 
 
 def pages():
