@@ -113,12 +113,14 @@ def timings(cache, paths):
 
 def tell(cache, name, found):
     """Write what was found for the page that reads it; if it changed, its old results are void."""
-    text, path = json.dumps(found, indent=1), BUILD / name
-    page = READERS[name]
-    if not (path.is_file() and path.read_text() == text) and page.is_file():
+    text, page = json.dumps(found, indent=1), READERS[name]
+    beside = "".join(path.read_text() for path in sorted(page.parent.glob("*.toml")))
+    stamp = BUILD / f"{name}.key"
+    if not (stamp.is_file() and stamp.read_text() == text + beside) and page.is_file():
         with contextlib.suppress(KeyError):
             cache.remove_cache(cache.match_cache_notebook(read(page)).pk)
-    path.write_text(text)
+    (BUILD / name).write_text(text)
+    stamp.write_text(text + beside)
 
 
 def main():
