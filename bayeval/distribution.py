@@ -154,8 +154,12 @@ def mean_of_independent(cdf, mean, sd, count, left, right):
     cumulative /= cumulative[-1]
     # Entry j of the sum stands for midpoints of cells, spread over the cell around them.
     x = cell * ((count * first).sum() + (total - 1) / 2 + np.arange(len(pmf) + 1)) / total
-    # The lattice puts the mean off by less than a cell; the exact mean is known.
-    x += exact_mean - (np.diff(cumulative) * (x[1:] + x[:-1])).sum() / 2
+    # The lattice puts mean and variance off, each question by up to a cell; both are known.
+    mass = np.diff(cumulative)
+    lattice_mean = (mass * (x[1:] + x[:-1])).sum() / 2
+    x -= lattice_mean
+    lattice_sd = np.sqrt((mass * (x[1:]**2 + x[1:] * x[:-1] + x[:-1]**2)).sum() / 3)
+    x = exact_mean + x * (sum_sd / total / lattice_sd if lattice_sd > 0 else 0)
     return Law(np.clip(x, left.min(), right.max()), cumulative)
 
 
@@ -173,18 +177,6 @@ def _self_convolve(pmf, times):
     length = int(times) * (len(pmf) - 1) + 1
     size = fft.next_fast_len(length, real=True)
     return fft.irfft(fft.rfft(pmf, size) ** times, size)[:length]
-
-
-def cornish_fisher(mean, k2, k3, k4, low, high):
-    """Law with the given mean and cumulants, close to normal, inside [low, high]."""
-    z = np.linspace(-8, 8, 1601)
-    sd = np.sqrt(k2)
-    skew, excess = k3 / k2**1.5, k4 / k2**2
-    y = (z + skew * (z**2 - 1) / 6 + excess * (z**3 - 3 * z) / 24
-         - skew**2 * (2 * z**3 - 5 * z) / 36)
-    # Far out the expansion may turn back; beyond 6 sd less than 1e-9 is at stake.
-    x = np.maximum.accumulate(mean + sd * y)
-    return Law(np.clip(x, low, high), special.ndtr(z))
 
 
 def dirichlet_score_cdf(nu, w, y):
