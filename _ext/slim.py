@@ -4,6 +4,7 @@ The theme ships every icon twice, as fonts and as a program, and style sheets fo
 its libraries. A page of this book then weighs more than its text and figures together.
 """
 
+import logging
 import re
 from pathlib import Path
 
@@ -78,6 +79,10 @@ def slim_rules(rules, words):
 def slim_sheet(text, words):
     rules = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     return "".join(slim_rules(rules, words))
+
+
+# It tells of each table of a font, and Sphinx prints what it tells.
+logging.getLogger("fontTools").setLevel(logging.WARNING)
 
 
 def slim_icons(folder):

@@ -18,11 +18,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 SITE = ROOT / "_build" / "html"
-PAGES = sorted(path.relative_to(ROOT) for path in ROOT.glob("[ca]*/*.md"))
+PAGES = sorted(
+    path.relative_to(ROOT) for name in ("chapters", "appendix") for path in ROOT.glob(f"{name}/*.md")
+)
 CHAPTERS = [page for page in PAGES if page.parts[0] == "chapters"]
 SOURCE_FOLDERS = (
-    *("bayeval", "chapters", "appendix", "tests", "tools", "data", "studies"),
-    *("_ext", "_static", ".ci"),
+    *("bayeval", "chapters", "appendix", "tests", "tools", "data", "studies", "benchmarks"),
+    *("course", "_ext", "_static", ".ci", ".binder"),
 )
 TEXT_SUFFIXES = {
     *(".py", ".md", ".toml", ".yml", ".yaml", ".json", ".bib", ".cff", ".txt"),

@@ -50,5 +50,8 @@ def sizes(table, *, ax=None):
     ax.scatter(value, rows, color=colors, zorder=3)
     ax.set(yticks=rows, yticklabels=table.index, ylim=(len(table) - 0.5, -0.5), xscale="log",
            xlabel="our number / published number")
+    ticks = [x for x in (0.1, 0.25, 0.5, 1, 2, 4, 10) if low.min() / 2 < x < 2 * high.max()]
+    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    ax.set_xticks([], minor=True)
     ax.tick_params(axis="y", length=0)
     return ax
