@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 
 SITE = ROOT / "_build" / "html"
 PAGES = sorted(
-    path.relative_to(ROOT) for name in ("chapters", "appendix") for path in ROOT.glob(f"{name}/*.md")
+    path.relative_to(ROOT) for top in ("chapters", "appendix") for path in ROOT.glob(f"{top}/*.md")
 )
 CHAPTERS = [page for page in PAGES if page.parts[0] == "chapters"]
 SOURCE_FOLDERS = (
