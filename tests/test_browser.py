@@ -109,7 +109,7 @@ def weight(browser, server, path):
     """Bytes of a first visit to a page, without the library of the figures to play with."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page, answers = context.new_page(), []
-    page.on("response", answers.append)
+    page.on("response", lambda answer: answers.append(answer))
     page.goto(f"{server}/{path}", wait_until="networkidle")
     total = sum(len(answer.body()) for answer in answers if not answer.url.endswith("vega.js"))
     context.close()
