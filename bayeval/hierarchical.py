@@ -325,7 +325,7 @@ def scaling(boards, size, tokens, *, cells=False):
 # -- sampling -------------------------------------------------------------------------------
 
 
-def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.95,
+def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.95, repeats=1,
            progress=False, rng=None):
     """Draw from the posterior with NUTS.
 
@@ -338,6 +338,9 @@ def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.9
         Independent chains, and how many run at once.
     target_accept : float, default 0.95
         Closer to 1 for smaller and safer steps, where transitions diverge.
+    repeats : int, default 1
+        If `check` would refuse the draws of several chains, sample again with twice the tuning
+        and draws and with smaller steps, at most so often.
     progress : bool
         Show a progress bar. Off by default: a book has no use for it.
     rng : seed or numpy Generator, optional
@@ -367,14 +370,23 @@ def sample(model, *, draws=1000, tune=1000, chains=4, cores=2, target_accept=0.9
     _require_model(model)
     draws, tune, chains, cores = (valid.whole(name, x) for name, x in (
         ("draws", draws), ("tune", tune), ("chains", chains), ("cores", cores)))
+    repeats = valid.whole("repeats", repeats, low=0)
     target_accept = valid.probability("target_accept", target_accept)
     seed = int(valid.generator(rng).integers(2**31))
     # The first steps of a chain may leave the floats: the sampler takes that for a wall.
     with np.errstate(invalid="ignore", over="ignore"):
-        return pm.sample(draws, tune=tune, chains=chains, cores=min(cores, chains),
-                         random_seed=seed, model=model, target_accept=target_accept,
-                         progressbar=progress, quiet=not progress,
-                         compute_convergence_checks=False, compile_kwargs={"mode": "NUMBA"})
+        idata = pm.sample(draws, tune=tune, chains=chains, cores=min(cores, chains),
+                          random_seed=seed, model=model, target_accept=target_accept,
+                          progressbar=progress, quiet=not progress,
+                          compute_convergence_checks=False, compile_kwargs={"mode": "NUMBA"})
+    if repeats and chains > 1:
+        try:
+            check(idata)
+        except ValueError:
+            return sample(model, draws=2 * draws, tune=2 * tune, chains=chains, cores=cores,
+                          target_accept=1 - (1 - target_accept) / 4, repeats=repeats - 1,
+                          progress=progress, rng=seed)
+    return idata
 
 
 def predict(model, idata=None, *, draws=500, rng=None):
