@@ -201,7 +201,7 @@ def test_draws_without_pooling_are_those_of_the_quadrature(o, separate):
 def test_the_seed_fixes_the_draws_whatever_the_cores():
     with pm.Model() as coin:
         pm.Beta("p", 1, 1)
-    run = [hierarchical.sample(coin, draws=20, tune=20, chains=2, cores=cores, rng=seed)
+    run = [hierarchical.sample(coin, draws=20, tune=20, chains=2, cores=cores, repeats=0, rng=seed)
            for cores, seed in ((1, 1), (2, 1), (1, 2))]
     one, two, other = (idata.posterior["p"].values for idata in run)
     assert (one == two).all()
@@ -214,8 +214,20 @@ def test_sampling_writes_nothing(capfd):
         pm.Beta("p", 1, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        hierarchical.sample(coin, draws=10, tune=10, chains=2, cores=1, rng=1)
+        hierarchical.sample(coin, draws=10, tune=10, chains=2, cores=1, repeats=0, rng=1)
     assert capfd.readouterr() == ("", "")
+
+
+def test_refused_draws_are_made_again_longer(monkeypatch):
+    def refuse(idata):
+        raise ValueError("not converged")
+
+    monkeypatch.setattr(hierarchical, "check", refuse)
+    with pm.Model() as coin:
+        pm.Beta("p", 1, 1)
+    lengths = [hierarchical.sample(coin, draws=10, tune=10, chains=2, cores=1, repeats=repeats,
+                                   rng=1).posterior.sizes["draw"] for repeats in (0, 1, 2)]
+    assert lengths == [10, 20, 40]
 
 
 # --- Diagnostics ---------------------------------------------------------------------------------
@@ -338,7 +350,7 @@ def test_sample_refuses_numbers_that_are_none(o):
     with pytest.raises(ValueError, match=r"model must be a pymc.Model; found Outcomes"):
         hierarchical.sample(o)
     model = hierarchical.beta_binomial(o)
-    for bad in ({"draws": 0}, {"tune": 1.5}, {"chains": -1}, {"cores": True}):
+    for bad in ({"draws": 0}, {"tune": 1.5}, {"chains": -1}, {"cores": True}, {"repeats": -1}):
         with pytest.raises(ValueError, match=f"{next(iter(bad))} must be a whole number"):
             hierarchical.sample(model, **bad)
     with pytest.raises(ValueError, match="target_accept must be"):
