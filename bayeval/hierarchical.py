@@ -25,7 +25,6 @@ import arviz as az
 import pymc as pm
 import pytensor.tensor as pt
 from pytensor.compile.mode import Mode
-from scipy.special import gammaln
 
 from bayeval import _validate as valid
 from bayeval.betabinomial import HYPERPRIOR
@@ -98,10 +97,10 @@ def beta_binomial(o, *, pooling="partial", cells=False):
             eta = pm.Deterministic("eta", log_a - log_b, dims=dims)
             lam = pm.Deterministic("lam", pt.logaddexp(log_a, log_b), dims=dims)
         mean = pm.Deterministic("mean", pm.math.sigmoid(eta), dims="model" if eta.ndim else None)
-        law = mean * pt.exp(lam), pm.math.sigmoid(-eta) * pt.exp(lam), pt.exp(lam)
+        a, b = mean * pt.exp(lam), pm.math.sigmoid(-eta) * pt.exp(lam)
         if pooling != "complete":
-            law = [x[t.model] for x in law]
-        _beta_binomial(t, *law)
+            a, b = a[t.model], b[t.model]
+        _observe(t, pm.BetaBinomial, alpha=a, beta=b, n=t.attempts)
     return model
 
 
@@ -149,20 +148,20 @@ def item_response(o, *, centered=True, overdispersed=False):
     ('question',)
     """
     t = _table(o, at_least_models=2, at_least_questions=2)
-    basis, _ = _zero_sum(_information(t.question, t, len(t.questions)))
+    known = _information(t.question, t, len(t.questions))
     with pm.Model(coords=t.coords("model", "question")) as model:
         ability_mean = pm.Normal("ability_mean", 0, 2)
         ability_sd = pm.HalfNormal("ability_sd", 3)
         difficulty_sd = pm.HalfNormal("difficulty_sd", 3)
         if centered:
             ability = pm.Normal("ability", ability_mean, ability_sd, dims="model")
-            free = pm.Normal("difficulty_free", 0, difficulty_sd, shape=basis.shape[1])
+            free = _zero_sum("difficulty_free", difficulty_sd, known)
+            difficulty = pm.Deterministic("difficulty", free, dims="question")
         else:
             z = pm.Normal("ability_z", dims="model")
             ability = pm.Deterministic("ability", ability_mean + ability_sd * z, dims="model")
-            z = pm.Normal("difficulty_z", shape=basis.shape[1])
-            free = difficulty_sd * z
-        difficulty = pm.Deterministic("difficulty", pt.dot(basis, free), dims="question")
+            z = _zero_sum("difficulty_z", 1, known)
+            difficulty = pm.Deterministic("difficulty", difficulty_sd * z, dims="question")
         _logistic(t, ability[t.model] - difficulty[t.question], overdispersed)
     return model
 
@@ -225,16 +224,16 @@ def benchmarks(boards):
                                          sd_dist=pm.HalfNormal.dist(3, shape=B))
         pm.Deterministic("ability_sd", sd[place], dims="benchmark")
         pm.Deterministic("correlation", R[place][:, place], dims=("benchmark", "benchmark_other"))
-        basis, _ = _zero_sum(_information(t.model, t, len(t.models)))
-        common = pm.Normal("ability_common", 0, scale[0, 0], shape=basis.shape[1])
-        z = pm.Normal("ability_z", shape=(B - 1, basis.shape[1]))
+        known = _information(t.model, t, len(t.models))
+        common = _zero_sum("ability_common", scale[0, 0], known)
+        z = _zero_sum("ability_z", 1, known, rows=(B - 1,))
         own = pt.dot(scale[:, 1:], z) + scale[:, :1] / scale[0, 0] * common
-        own = pt.dot(basis, own[place].T)
-        ability = pm.Deterministic("ability", mean + own, dims=("model", "benchmark"))
+        ability = pm.Deterministic("ability", mean + own[place].T, dims=("model", "benchmark"))
         spread = pm.HalfNormal("difficulty_sd", 3, dims="benchmark")
-        basis, of = _zero_sum(_information(t.question, t, len(t.questions)), t.board)
-        free = pm.Normal("difficulty_free", 0, spread[of])
-        difficulty = pm.Deterministic("difficulty", pt.dot(basis, free), dims="question")
+        known = _information(t.question, t, len(t.questions))
+        parts = [_zero_sum(f"difficulty_of_{name}", spread[b], known[t.board == b])
+                 for b, name in enumerate(names)]
+        difficulty = pm.Deterministic("difficulty", pt.concatenate(parts), dims="question")
         _logistic(t, ability[t.model, t.board[t.question]] - difficulty[t.question])
     return model
 
@@ -303,36 +302,23 @@ def scaling(boards, size, tokens, *, cells=False):
     t = _Table([f"{names[b]}/{t.models[i]}" for i, b in zip(of, board)], t.questions, row,
                t.question, t.right, t.attempts, t.weight, t.board)
     solved = np.bincount(t.model, t.right > 0, minlength=len(t.models))
-    scaled = np.column_stack([np.full(len(X), 3.0), 2.0 * X])
     if not cells:
         t = t.pairs()
     coords = {"benchmark": names, "checkpoint": t.models, "term": list(terms)} | t.coords()
     with pm.Model(coords=coords) as model:
-        # The level and the slopes have priors N(-8, 3) and N(0, 2). They are standard normal
-        # variables, turned so that the counts tell each of them apart from the others.
-        size, axes = np.linalg.eigh([rows.T @ rows for rows in (
-            scaled[(board == b) & (solved > 0)] for b in range(len(names)))])
-        turned = _in_units("turned", 0, 1, 1 / np.sqrt(np.maximum(size, 0) + 1))
-        effects = (axes * turned[:, None]).sum(axis=2)
-        level = pm.Deterministic("level", 3 * effects[:, 0] - 8, dims="benchmark")
-        slope = pm.Deterministic("slope", 2 * effects[:, 1:], dims=("benchmark", "term"))
+        level = pm.Normal("level", -8, 3, dims="benchmark")
+        slope = pm.Normal("slope", 0, 2, dims=("benchmark", "term"))
         spread = pm.HalfNormal("spread", 2, dims="benchmark")
         surface = level[board] + (slope[board] * X).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            unit = 1 / np.sqrt(solved)
-        log_rate = _mixed("log_rate", surface, spread[board], unit, dims="checkpoint")
-        shape_level = pm.Deterministic(
-            "shape_level", _in_units("shape_level_scaled", -1, 1, np.full(len(names), 0.05)),
-            dims="benchmark")
+        log_rate = _mixed("log_rate", surface, spread[board], solved > 0, dims="checkpoint")
+        shape_level = pm.Normal("shape_level", -1, 1, dims="benchmark")
         shape_spread = pm.HalfNormal("shape_spread", 1, dims="benchmark")
-        basis, _ = _zero_sum(solved, board)
-        z = pt.dot(basis, pm.Normal("log_shape_z", shape=basis.shape[1]))
+        z = pt.concatenate([_zero_sum(f"log_shape_of_{name}", 1, solved[board == b])
+                            for b, name in enumerate(names)])
         log_shape = pm.Deterministic("log_shape", shape_level[board] + shape_spread[board] * z,
                                      dims="checkpoint")
-        # Beyond the bound the law is Poisson's, and differences of log gammas lose their digits.
-        shape = 1 / (pt.exp(-log_shape) + 1e-10)
-        _gamma_poisson(t, np.log(t.attempts) + log_rate[t.model], shape[t.model],
-                       pt.gammaln(shape)[t.model])
+        _observe(t, pm.NegativeBinomial, mu=t.attempts * pt.exp(log_rate[t.model]),
+                 alpha=pt.exp(log_shape)[t.model])
     return model
 
 
@@ -669,110 +655,49 @@ def _information(index, t, size):
     return attempts * share * (1 - share)
 
 
-def _zero_sum(information, group=None):
-    """Matrix whose product with normal variables sums to zero in each group, and their groups.
+def _zero_sum(name, sd, information, rows=()):
+    """Normal variables that sum to zero over the last axis.
 
-    The product has the law of PyMC's ZeroSumNormal and the form of its transform: all but one unit
-    of a group are sampled nearly as they stand, and the last follows. Were it a question that
-    nobody solves, its wide posterior would drag all others with it: so the best known comes last.
-    As one matrix for all groups it compiles in a fraction of the time of one variable each.
+    PyMC samples all but the last as they stand; the last follows. Were it a question that nobody
+    solves, its wide posterior would drag all others with it: so the best known comes last.
     """
-    group = np.zeros(len(information), dtype=int) if group is None else group
-    columns, of = [], []
-    for g in np.unique(group):
-        units = np.flatnonzero(group == g)
-        units = units[np.argsort(information[units], kind="stable")]
-        n = len(units)
-        part = np.zeros((len(information), n - 1))
-        part[units[:-1]] = np.eye(n - 1) - 1 / (n + np.sqrt(n))
-        part[units[-1]] = -1 / np.sqrt(n)
-        columns.append(part)
-        of += [g] * (n - 1)
-    return np.concatenate(columns, axis=1), np.array(of)
+    order = np.argsort(information, kind="stable")
+    return pm.ZeroSumNormal(name, sd, shape=(*rows, len(order)))[..., np.argsort(order)]
 
 
-def _mixed(name, mean, sd, unit, dims):
-    """Normal variables, in units where counts pin them down, elsewhere scaled standard ones."""
-    known = np.isfinite(unit)
+def _mixed(name, mean, sd, centered, dims):
+    """Normal variables, sampled as they stand where `centered`, else as scaled standard ones."""
     parts = []
-    if known.any():
-        parts.append(_in_units(f"{name}_known", mean[known], sd[known], unit[known]))
-    if not known.all():
-        z = pm.Normal(f"{name}_z", shape=int((~known).sum()))
-        parts.append(mean[~known] + sd[~known] * z)
-    order = np.argsort(np.argsort(~known, kind="stable"))
+    if centered.any():
+        parts.append(pm.Normal(f"{name}_known", mean[centered], sd[centered]))
+    if not centered.all():
+        z = pm.Normal(f"{name}_z", shape=int((~centered).sum()))
+        parts.append(mean[~centered] + sd[~centered] * z)
+    order = np.argsort(np.argsort(~centered, kind="stable"))
     return pm.Deterministic(name, pt.concatenate(parts)[order], dims=dims)
-
-
-def _in_units(name, mean, sd, unit):
-    """Normal variables, sampled in units of what the counts leave open of them.
-
-    All that is sampled then varies by about 1, and the sampler has no scales to learn.
-    """
-    return unit * pm.Normal(name, mean / unit, sd / unit)
 
 
 def _logistic(t, logit, overdispersed=False):
     if not overdispersed:
-        return pm.Binomial("right", n=t.attempts, logit_p=logit, observed=t.right, dims="cell")
+        return _observe(t, pm.Binomial, n=t.attempts, logit_p=logit)
     size = pm.LogNormal("concentration", 1, 1.5)
-    return _beta_binomial(t, size * pm.math.sigmoid(logit), size * pm.math.sigmoid(-logit), size)
+    return _observe(t, pm.BetaBinomial, alpha=size * pm.math.sigmoid(logit),
+                    beta=size * pm.math.sigmoid(-logit), n=t.attempts)
 
 
-def _beta_binomial(t, a, b, total):
-    n = t.attempts
-    ways = gammaln(n + 1) - gammaln(t.right + 1) - gammaln(n - t.right + 1)
-    most = n.max()
-
-    def logp(right, a, b, total):
-        return (ways + _log_rising(a, right, most) + _log_rising(b, n - right, most)
-                - _log_rising(total, n, most))
-
-    def draw(a, b, _, size):
-        return pm.BetaBinomial.dist(a, b, n, size=size)
-
-    return _observe(t, logp, draw, a, b, total)
-
-
-def _gamma_poisson(t, log_mean, shape, log_gamma):
-    """Poisson counts whose means are gamma with this mean and shape: negative binomial."""
-    ways = -gammaln(t.right + 1)
-
-    def logp(right, log_mean, shape, log_gamma):
-        mean = pt.exp(log_mean)
-        return (ways + pt.gammaln(shape + right) - log_gamma - shape * pt.log1p(mean / shape)
-                + right * (log_mean - pt.log(shape + mean)))
-
-    def draw(log_mean, shape, _, size):
-        return pm.NegativeBinomial.dist(mu=pt.exp(log_mean), alpha=shape, size=size)
-
-    return _observe(t, logp, draw, log_mean, shape, log_gamma)
-
-
-def _log_rising(a, k, most):
-    """Logarithm of a (a + 1) ... (a + k - 1): a few logarithms, if k is at most a few."""
-    if most > 8:
-        return pt.gammaln(a + k) - pt.gammaln(a)
-    j = np.arange(most)
-    return pt.where(j < k[:, None], pt.log(pt.shape_padright(a) + j), 0).sum(axis=1)
-
-
-def _observe(t, logp, draw, *parameters):
-    """The likelihood of the counts `right`, each as often as its weight says.
-
-    PyMC's own laws give the same numbers and check what is known here, in twice the time.
-    """
+def _observe(t, law, **parameters):
+    """The likelihood of the counts `right`."""
     if t.weight is None:
-        return pm.CustomDist("right", *parameters, dist=draw, logp=logp, observed=t.right,
-                             dims="cell")
+        return law("right", **parameters, observed=t.right, dims="cell")
+    names = list(parameters)
 
-    def weighted(right, *values):
-        *values, weight = values
-        return weight * logp(right, *values)
-
-    def unweighted(*values):
+    def draw(*values):
         *values, _, size = values
-        return draw(*values, size)
+        return law.dist(**dict(zip(names, values)), size=size)
 
-    return pm.CustomDist("right", *parameters, t.weight.astype(float), dist=unweighted,
-                         logp=weighted, observed=t.right, dims="cell")
+    def logp(value, *values):
+        *values, weight = values
+        return weight * pm.logp(law.dist(**dict(zip(names, values))), value)
+
+    return pm.CustomDist("right", *parameters.values(), t.weight.astype(float), dist=draw,
+                         logp=logp, observed=t.right, dims="cell")
