@@ -46,7 +46,11 @@ def lab(tmp_path_factory):
         pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
     finally:
         server.terminate()
-        server.wait()
+        try:
+            server.wait(timeout=30)
+        except subprocess.TimeoutExpired:  # a kernel that was still starting
+            server.kill()
+            server.wait()
 
 
 def test_a_chapter_is_served_as_a_notebook(lab):
