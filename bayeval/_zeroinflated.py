@@ -90,12 +90,12 @@ def mle(s, n):
     x = np.concatenate([counts.s, 0 * counts.n0]).astype(float)
     y = np.concatenate([counts.f, counts.n0]).astype(float)
     c = np.concatenate([counts.count, counts.count0])
-    unsolved, choose = x == 0, c @ (-np.log1p(x + y) - special.betaln(x + 1, y + 1))
+    unsolved = x == 0
 
     def loss(parameters):
         """Minus the log-likelihood at the best w, and its gradient."""
         a, b = np.exp(parameters)
-        log_p = special.betaln(a + x, b + y) - special.betaln(a, b)
+        log_p = bb.logpmf(x, x + y, a, b)
         z = np.exp(log_p[unsolved])
         w = _best_share(z, counts)
         mixed = w + (1 - w) * z
@@ -112,10 +112,10 @@ def mle(s, n):
         start = bb.mle(s, n, weights=np.where(s > 0, 1.0, weight), bounds=START_BOX)
         fit = scipy.optimize.minimize(loss, np.log([start.a, start.b]), jac=True, method="L-BFGS-B",
                                 bounds=[LOG_BOX] * 2, options={"ftol": 1e-13, "gtol": 1e-8})
-        if choose - fit.fun > best.loglik + 1e-9:
+        if -fit.fun > best.loglik + 1e-9:
             a, b = np.exp(fit.x)
             share = _best_share(np.exp(bb._log_failure(a, b, counts.n0.astype(float))), counts)
-            loglik = float(choose - fit.fun)
+            loglik = -float(fit.fun)
             best = ZeroInflatedFit(float(share), bb.Fit(float(a / (a + b)), float(a + b), loglik),
                                    loglik)
     return best
