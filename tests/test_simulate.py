@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -172,6 +173,15 @@ def test_subsamples_of_real_counts_are_judged_by_all_attempts():
     shift = (1 + t.n * truth) / (t.n + 2) - truth
     assert np.allclose(t.bias, shift, atol=0.02)
     assert np.allclose(t[t.n == 40].rmse_avg, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [
+    lambda: 3, lambda: np.random.default_rng(3), lambda: np.random.SeedSequence(3),
+    lambda: np.random.MT19937(3), lambda: np.random.RandomState(3)])
+def test_every_kind_of_seed_gives_the_same_study_twice(seed):
+    first, second = (simulate.coverage(bv.posterior, stats.beta(1, 3), 4, questions=5,
+                                       replicates=40, rng=seed()) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_results_do_not_depend_on_how_the_work_is_spread():

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "_build"
 # What a chapter's results depend on besides its own cells.
 EXECUTION_INPUTS = ("bayeval", "data", "studies", "benchmarks", "requirements.lock")
+EXECUTION_SETTINGS = ("BAYEVAL_PAPER_NPZ",)
+BOOK_SETTINGS = (*EXECUTION_SETTINGS, "BOOK_URL", "BOOK_REPOSITORY", "BOOK_BRANCH")
 BOOK_INPUTS = (
     *EXECUTION_INPUTS,
     *("chapters", "appendix", "index.md", "references.bib"),
@@ -24,9 +26,11 @@ BOOK_INPUTS = (
 )
 
 
-def digest(names):
-    """Hash of the Python version and of every file under `names`, with its place."""
+def digest(names, settings):
+    """Hash of the Python version, of `settings`, and of every file under `names` with its place."""
     result = hashlib.sha256(sys.version.encode())
+    for name in settings:
+        result.update(f"{name}={os.environ.get(name, '')}\0".encode())
     for name in names:
         top = ROOT / name
         files = [top] if top.is_file() else sorted(top.rglob("*"))
@@ -45,7 +49,7 @@ def keyed(stamp, key):
 def drop_stale_cache(fresh):
     """The execution cache knows the cells only; drop it when anything else has changed."""
     cache, stamp = BUILD / ".jupyter_cache", BUILD / "cache.key"
-    key = digest(EXECUTION_INPUTS)
+    key = digest(EXECUTION_INPUTS, EXECUTION_SETTINGS)
     if fresh or not keyed(stamp, key):
         shutil.rmtree(cache, ignore_errors=True)
     stamp.write_text(key)
@@ -92,8 +96,7 @@ def jupyter_book(*options, chapter="", **kwargs):
 
 def build_book(fresh):
     html, stamp = BUILD / "html", BUILD / "book.key"
-    settings = (os.environ.get(name, "") for name in ("BOOK_URL", "BOOK_REPOSITORY", "BOOK_BRANCH"))
-    key = "\n".join([digest(BOOK_INPUTS), *settings])
+    key = digest(BOOK_INPUTS, BOOK_SETTINGS)
     if fresh or not (keyed(stamp, key) and (html / "index.html").is_file()):
         stamp.unlink(missing_ok=True)
         drop_stale_cache(fresh)
