@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeval import betabinomial as bb
+from bayeval._gammas import log_failure, log_rising
 from bayeval.mixture import BetaMixture
 
 # Gauss-Hermite weights: the factors are those of a log-normal law, to five moments of its log.
@@ -60,8 +61,8 @@ class BentQuadrature:
             mean, var = np.zeros((2, *np.broadcast_shapes(k.shape, a.shape)))
             for s, n, count in zip(pairs.s[at], pairs.n[at], pairs.count[0, at]):
                 x, y = a * factor + s, b + (n - s)
-                top = bb._log_rising(y, x)
-                once, twice = top - bb._log_rising(y + k, x), top - bb._log_rising(y + 2 * k, x)
+                top = log_rising(y, x)
+                once, twice = top - log_rising(y + k, x), top - log_rising(y + 2 * k, x)
                 mean -= count * np.expm1(once)
                 var += count * (np.exp(twice) - np.exp(2 * once))
             return np.array([mean, var])
@@ -86,8 +87,8 @@ class BentQuadrature:
 
     def _new_question(self, a, b, factor, k):
         first = np.minimum(k, self.seen)
-        return -np.expm1(bb._log_failure(a, b, first)
-                         + bb._log_failure(a * factor, b + first, k - first))
+        return -np.expm1(log_failure(a, b, first)
+                         + log_failure(a * factor, b + first, k - first))
 
     def draws(self, k, size, rng, *, population=False):
         """Draws of Pass@k, shape (K, size)."""

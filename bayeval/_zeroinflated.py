@@ -17,6 +17,9 @@ from scipy import special
 
 from bayeval import betabinomial as bb
 from bayeval._bent import mean_pass_at_k
+from bayeval._gammas import log_failure
+from bayeval._grid import adaptive_grid
+from bayeval._pairs import Pairs
 
 # Where the maximum over (log a, log b) is looked for, and where the first fits are.
 LOG_BOX = -14.0, 14.0
@@ -114,7 +117,7 @@ def mle(s, n):
                                 bounds=[LOG_BOX] * 2, options={"ftol": 1e-13, "gtol": 1e-8})
         if -fit.fun > best.loglik + 1e-9:
             a, b = np.exp(fit.x)
-            share = _best_share(np.exp(bb._log_failure(a, b, counts.n0.astype(float))), counts)
+            share = _best_share(np.exp(log_failure(a, b, counts.n0.astype(float))), counts)
             loglik = -float(fit.fun)
             best = ZeroInflatedFit(float(share), bb.Fit(float(a / (a + b)), float(a + b), loglik),
                                    loglik)
@@ -186,7 +189,7 @@ class ZeroInflatedQuadrature:
         spread = np.zeros(self.share_weights.shape)
         unsolved_mean = unsolved_square = 0.0
         for n, count in zip(c.n0, c.count0):
-            zero = np.exp(bb._log_failure(a, b, float(n)))[..., None]
+            zero = np.exp(log_failure(a, b, float(n)))[..., None]
             possible = (1 - self.share) * zero / (self.share + (1 - self.share) * zero)
             first, second = _failure(a, b + n, k), _failure(a, b + n, 2 * k)
             hit, hit2 = 1 - first, 1 - 2 * first + second
@@ -206,7 +209,7 @@ class ZeroInflatedQuadrature:
     def population_pass_at_k(self, k):
         """Mean Pass@k of the population."""
         k = np.asarray(k, dtype=float)[:, None, None]
-        hit = -np.expm1(bb._log_failure(self.grid.a[0], self.grid.b[0], k))
+        hit = -np.expm1(log_failure(self.grid.a[0], self.grid.b[0], k))
         q1, q2 = (self.share_weights @ (1 - self.share)**j for j in (1, 2))
         return self._mixture(q1 * hit, np.maximum(q2 - q1 * q1, 0) * hit * hit)
 
@@ -221,18 +224,18 @@ class ZeroInflatedQuadrature:
         edges = np.cumsum(self.share_weights.reshape(-1, len(self.share))[node], axis=1)
         w = self.share[(edges < rng.random((size, 1)) * edges[:, -1:]).sum(axis=1)]
         if population:
-            return (1 - w) * -np.expm1(bb._log_failure(a, b, k[:, None]))
+            return (1 - w) * -np.expm1(log_failure(a, b, k[:, None]))
         a, b, w = a[:, None], b[:, None], w[:, None]
         p = rng.beta(a + self.s, b + (self.n - self.s))
         unsolved = self.s == 0
         n0, back = np.unique(self.n[unsolved], return_inverse=True)
-        zero = (1 - w) * np.exp(bb._log_failure(a, b, n0.astype(float)))[:, back]
+        zero = (1 - w) * np.exp(log_failure(a, b, n0.astype(float)))[:, back]
         p[:, unsolved] *= rng.random(zero.shape) * (w + zero) < zero
         return mean_pass_at_k(p, k)
 
 
 def _failure(a, b, k):
-    return np.exp(bb._log_failure(a, b, k))
+    return np.exp(log_failure(a, b, k))
 
 
 def quadrature(s, n, *, hyperprior=bb.HYPERPRIOR, refine=1):
@@ -257,13 +260,13 @@ def quadrature(s, n, *, hyperprior=bb.HYPERPRIOR, refine=1):
     share, weight = special.roots_legendre(nodes)
     share, weight = (share + 1) / 2, weight / 2
     solved = counts.count.sum() * np.log1p(-share)
-    pairs = bb._Pairs.of(counts.s, counts.s + counts.f, counts.count) if len(counts.s) else None
+    pairs = Pairs.of(counts.s, counts.s + counts.f, counts.count) if len(counts.s) else None
 
     def over_share(a, b):
         """Log-likelihood at every node of w."""
         out = np.broadcast_to(np.log(weight) + solved, (*a.shape, nodes)).copy()
         for n0, count in zip(counts.n0, counts.count0):
-            zero = np.exp(bb._log_failure(a, b, float(n0)))[..., None]
+            zero = np.exp(log_failure(a, b, float(n0)))[..., None]
             out += count * np.log(share + (1 - share) * zero)
         return out
 
@@ -274,12 +277,12 @@ def quadrature(s, n, *, hyperprior=bb.HYPERPRIOR, refine=1):
         return (special.logsumexp(over_share(a, b), axis=-1) + solved
                 + hyperprior.logpdf(log_a, log_b))
 
-    eta, lam, weights = bb._adaptive_grid(target, *(np.array(bb.SIZE) * refine + 1))
-    grid = bb.Quadrature(eta, lam, weights, bb._Pairs.of(s, n))
+    eta, lam, weights = adaptive_grid(target, *(np.array(bb.SIZE) * refine + 1))
+    grid = bb.Quadrature(eta, lam, weights, Pairs.of(s, n))
     by_share = over_share(grid.a[0], grid.b[0])
     # The model without inflation is the point w = 0 of this one, and w is uniform: the ratio of
     # their evidences is the posterior density at that point (Dickey 1971).
-    at_zero = sum(count * bb._log_failure(grid.a[0], grid.b[0], float(n0))
+    at_zero = sum(count * log_failure(grid.a[0], grid.b[0], float(n0))
                   for n0, count in zip(counts.n0, counts.count0))
     density = np.exp(at_zero - special.logsumexp(by_share, axis=-1))
     return ZeroInflatedQuadrature(grid, share, special.softmax(by_share, axis=-1), s, n,

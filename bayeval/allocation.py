@@ -12,6 +12,7 @@ from scipy import special
 
 from bayeval import _validate as check
 from bayeval import betabinomial as bb
+from bayeval._gammas import log_failure
 from bayeval.outcomes import Outcomes
 
 
@@ -243,7 +244,7 @@ def pilot_then_allocate(o, k, budget, *, pilot, replicates=None, replace=False, 
     q = bb.quadrature(right, tried)
     a, b = q.a, q.b
     for s, n in zip(q.pairs.s, q.pairs.n, strict=True):
-        later = np.exp(bb._log_failure(a + s, b + n - s, 2.0 * k - 1))
+        later = np.exp(log_failure(a + s, b + n - s, 2.0 * k - 1))
         expected = (q.weights * later * (a + s) / (a + b + n + 2 * k - 1)).sum(axis=(1, 2))
         log_weight = np.where(
             (right == s) & (tried == n), np.log(expected)[:, None] / 2, log_weight

@@ -16,22 +16,20 @@ the log concentration :math:`\lambda = \log(a + b)`. The map from (log a, log b)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import special
 
 from bayeval import _validate as check
+from bayeval._gammas import deviance, log_choose, log_failure, log_rising, stirling
+from bayeval._grid import adaptive_grid
+from bayeval._pairs import Pairs
 from bayeval.mixture import BetaMixture
 
-# Nodes whose density is below exp(-CUT) of the largest are outside the grid.
-CUT = 18.0
 # Rows (lambda) and columns (eta) of the final grid, less one.
 SIZE = 24, 64
 # Components of a mixture lighter than this share of the average one are dropped.
 LIGHT = 1e-7
-# The widest grid looked at, in (lambda, eta); it holds every posterior of a sane hyperprior.
-DOMAIN = (-16.0, 20.0), (-24.0, 24.0)
 
 
 # -- the likelihood -------------------------------------------------------------------------
@@ -79,72 +77,13 @@ def logpmf(s, n, a, b):
     # Expected a, b, s, f when both parts share the pooled proportion (a + s) / (t + n).
     gap = (a * f - b * s) / (t + n)
     r, q = (a + s) / (t + n), (b + f) / (t + n)
-    deviance = (_deviance(a, t * r, gap) + _deviance(b, t * q, -gap)
-                + _deviance(s, n * r, -gap) + _deviance(f, n * q, gap))
-    g = _stirling
+    loss = (deviance(a, t * r, gap) + deviance(b, t * q, -gap)
+            + deviance(s, n * r, -gap) + deviance(f, n * q, gap))
+    g = stirling
     remainder = (g(n) - g(s) - g(f)) + (g(a + s) + g(b + f) - g(t + n)) - (g(a) + g(b) - g(t))
     ratio = np.log1p(n / t) - np.log1p(s / a) - np.log1p(f / b)
-    out = np.where(inside, remainder - deviance + ratio, -np.inf)
+    out = np.where(inside, remainder - loss + ratio, -np.inf)
     return out[()]
-
-
-def _log_choose(s, f):
-    """Log of the binomial coefficient (s + f)! / (s! f!)."""
-    n = np.maximum(s + f, 1)
-    return (_stirling(s + f) - _stirling(s) - _stirling(f)
-            - special.xlogy(s, s / n) - special.xlogy(f, f / n))
-
-
-def _stirling(x):
-    """log x! - x log x + x, for real x >= 0."""
-    big = np.maximum(x, 10.0)
-    series = 0.5 * np.log(2 * np.pi * big) + _stirling_tail(big)
-    return np.where(x < 10, special.gammaln(x + 1) - special.xlogy(x, x) + x, series)
-
-
-def _stirling_tail(x):
-    """The asymptotic series of log-gamma after its leading terms; 1e-14 from x = 8 on."""
-    z = 1 / (x * x)
-    return (1 / 12 - z * (1 / 360 - z * (1 / 1260 - z * (1 / 1680 - z * (
-        1 / 1188 - z * 691 / 360360))))) / x
-
-
-def _deviance(x, m, gap):
-    """x log(x / m) - gap with gap = x - m given, without cancellation where x is near m."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        v = np.where(x + m > 0, gap / (x + m), 0.0)
-        far = special.xlogy(x, x / m) - gap
-    v = np.clip(v, -0.05, 0.05)
-    v2 = v * v
-    series = 1 / 3 + v2 * (1 / 5 + v2 * (1 / 7 + v2 * (1 / 9 + v2 * (1 / 11 + v2 / 13))))
-    near = gap * v + 2 * x * v * v2 * series
-    return np.where(np.abs(gap) < 0.05 * (x + m), near, np.where(m > 0, far, 0.0))
-
-
-def _log_rising(x, r):
-    """log gamma(x + r) - log gamma(x) for x > 0, r >= 0; fast, and exact to about 1e-14 r.
-
-    Both arguments are moved up by 8 with a product, to where Stirling's series is exact.
-    """
-    if np.ndim(r) == 0 and r in (1, 2):
-        return np.log(x if r == 1 else x * (x + 1))
-    y, moved = x, 0.0
-    if np.min(x, initial=np.inf) < 8:
-        y, moved = x + 8, np.log(_rising_8(x) / _rising_8(x + r))
-    z = y + r
-    return (r * np.log(y) + (z - 0.5) * np.log1p(r / y) - r + moved
-            + (_stirling_tail(z) - _stirling_tail(y)))
-
-
-def _rising_8(x):
-    """x (x + 1) ... (x + 7), from its factors x (x + 7), (x + 1) (x + 6), ..."""
-    z = x * (x + 7)
-    return z * (z + 6) * (z + 10) * (z + 12)
-
-
-def _log_failure(a, b, k):
-    """log E(1 - p)^k for p ~ Beta(a, b)."""
-    return _log_rising(b, a) - _log_rising(b + k, a)
 
 
 def _numbers_of_attempts(k):
@@ -152,130 +91,6 @@ def _numbers_of_attempts(k):
     if k.ndim > 1 or not (np.isfinite(k) & (k >= 0)).all():
         raise ValueError(f"k must be a number of attempts >= 0, or a list of them; found {k}")
     return k
-
-
-# -- counts ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """The distinct (s, n) pairs, shape (U,), and how often each model has them, (L, U)."""
-
-    s: np.ndarray
-    n: np.ndarray
-    count: np.ndarray
-
-    @classmethod
-    def of(cls, s, n, weights=None):
-        s, n = check.counts("s", s), check.counts("n", n)
-        try:
-            s, n = np.broadcast_arrays(s, n)
-        except ValueError:
-            raise ValueError(f"n of shape {n.shape} does not fit s of shape {s.shape}") from None
-        if s.ndim not in (1, 2) or s.size == 0:
-            raise ValueError("s and n must have shape (M,) or (L, M) with at least one question; "
-                             f"found {s.shape}")
-        if (s < 0).any() or (s > n).any():
-            at = tuple(np.argwhere((s < 0) | (s > n))[0])
-            raise ValueError(f"s must be from 0 to n; found s = {s[at]} of n = {n[at]}")
-        s, n = np.atleast_2d(s), np.atleast_2d(n)
-        base = int(n.max()) + 1
-        code, index = _unique(n * base + s, base * base)
-        width = len(code)
-        index = index + width * np.arange(len(s))[:, None]
-        if weights is not None:
-            weights = check.reals("weights", weights)
-            if weights.shape != s.shape[1:] or not (np.isfinite(weights) & (weights >= 0)).all():
-                raise ValueError("weights must be finite numbers >= 0, one for each question; "
-                                 f"found shape {weights.shape}, least {weights.min():g}")
-        count = np.bincount(index.ravel(), weights, width * len(s)).reshape(len(s), width)
-        return cls(code % base, code // base, count.astype(float))
-
-    def tally(self, x):
-        """Distinct values of `x` (one for each pair) and their multiplicities, (L, V)."""
-        values, index = np.unique(x, return_inverse=True)
-        merged = np.zeros((len(values), len(self.count)))
-        np.add.at(merged, index, self.count.T)
-        return values.astype(float), merged.T
-
-    @cached_property
-    def successes(self):
-        return self.tally(self.s)
-
-    @cached_property
-    def failures(self):
-        return self.tally(self.n - self.s)
-
-    @cached_property
-    def attempts(self):
-        return self.tally(self.n)
-
-    @cached_property
-    def tables(self):
-        return [_Table(*x) for x in (self.successes, self.failures, self.attempts)]
-
-    def loglik(self, log_a, log_b, log_t):
-        """Log-likelihood without binomial coefficients at nodes log a, log b, log(a + b).
-
-        Nodes have shape (L or 1, ...), and some axes may have length 1; the result (L, ...).
-        """
-        of_a, of_b, of_t = self.tables
-        return of_a(log_a) + of_b(log_b) - of_t(log_t)
-
-
-class _Table:
-    """The functions sum_v counts[l, v] log gamma(x + v) / gamma(x) of log x, interpolated.
-
-    The log-likelihood is a sum of three functions of one variable: a, b and a + b. They are
-    analytic in log x in a strip of half width pi, so that polynomials through six points with
-    spacing 1/32 follow them to a relative 4e-12.
-    """
-
-    STEP = 1 / 32
-    LOG_X = np.arange(-48, 24, STEP)
-
-    def __init__(self, values, counts):
-        below = np.concatenate([[0.0], values[:-1]])
-        rise = values - below
-        above = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
-        x = np.exp(self.LOG_X)
-        total = np.zeros((len(counts), len(x)))
-        for size in (1, 2, None):
-            rows = np.flatnonzero(rise == size if size else rise > 2)
-            for i in range(0, len(rows), 8):
-                at = rows[i:i + 8]
-                total += above[:, at] @ _log_rising(x + below[at, None], size or rise[at, None])
-        # Newton's form: differences of order 0..5, each over its factorial.
-        self.terms = np.zeros((6, *total.shape))
-        self.terms[0] = total
-        for order in range(1, 6):
-            last, new = self.terms[order - 1], self.terms[order, :, :-1]
-            np.subtract(last[:, 1:], last[:, :-1], out=new)
-            new *= 1 / order
-
-    def __call__(self, log_x):
-        """Values at `log_x`, shape (L or 1, ...)."""
-        place = (log_x - self.LOG_X[0]) / self.STEP
-        first = place.astype(np.intp) - 2
-        place -= first
-        _, models, width = self.terms.shape
-        first = first + width * np.arange(models).reshape(-1, *[1] * (log_x.ndim - 1))
-        total = self.terms[5].take(first)
-        for order in range(4, -1, -1):
-            total *= place - order
-            total += self.terms[order].take(first)
-        return total
-
-
-def _unique(code, bound):
-    """np.unique with inverse; by counting, not sorting, where the codes are small."""
-    if bound > max(1 << 16, 2 * code.size):
-        values, index = np.unique(code, return_inverse=True)
-        return values, index.reshape(code.shape)
-    values = np.flatnonzero(np.bincount(code.ravel(), minlength=bound))
-    lookup = np.zeros(bound, dtype=np.int64)
-    lookup[values] = np.arange(len(values))
-    return values, lookup[code]
 
 
 # -- maximum likelihood ---------------------------------------------------------------------
@@ -316,7 +131,7 @@ class Fit:
             return np.full(k.shape, self.mean)[()]
         if np.isinf(self.concentration):
             return -np.expm1(k * np.log1p(-self.mean))[()]
-        return -np.expm1(_log_failure(self.a, self.b, k))[()]
+        return -np.expm1(log_failure(self.a, self.b, k))[()]
 
 
 def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
@@ -354,7 +169,7 @@ def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
     >>> mle([2, 2, 2, 2], 4).concentration       # less spread than coin flips
     inf
     """
-    pairs = _Pairs.of(s, n, weights)
+    pairs = Pairs.of(s, n, weights)
     if len(pairs.count) > 1:
         raise ValueError(f"s must have shape (M,): one model; found {len(pairs.count)} models")
     for name, pair in (("bounds", bounds), ("start", start)):
@@ -366,7 +181,7 @@ def mle(s, n, *, weights=None, bounds=None, start=(0.5, 3.5)):
     s, n, w = pairs.s.astype(float), pairs.n.astype(float), pairs.count[0]
     limit = None if bounds else _limit(s, n, w, start)
     if limit is not None:
-        return Fit(*limit[:2], float(w @ _log_choose(s, n - s) + limit[2]))
+        return Fit(*limit[:2], float(w @ log_choose(s, n - s) + limit[2]))
     low, high = np.log(bounds) if bounds else (-30.0, 40.0)
     a, b = np.exp(_newton(pairs, np.log(start[0]), np.log(start[1]), low, high))
     return Fit(float(a / (a + b)), float(a + b), float(w @ logpmf(s, n, a, b)))
@@ -487,7 +302,7 @@ class Quadrature:
     eta: np.ndarray
     lam: np.ndarray
     weights: np.ndarray
-    pairs: _Pairs
+    pairs: Pairs
     single: bool = False
 
     @property
@@ -539,13 +354,13 @@ class Quadrature:
     def population_pass_at_k(self, k):
         """Mean Pass@k of the population."""
         k = _numbers_of_attempts(k)[..., None, None, None]
-        mean = -np.expm1(_log_failure(self.a, self.b, k))
+        mean = -np.expm1(log_failure(self.a, self.b, k))
         return self.mixture(mean, np.zeros_like(mean))
 
     def population_pass_hat_k(self, k):
         """Mean Pass^k of the population."""
         k = _numbers_of_attempts(k)[..., None, None, None]
-        mean = np.exp(_log_failure(self.b, self.a, k))
+        mean = np.exp(log_failure(self.b, self.a, k))
         return self.mixture(mean, np.zeros_like(mean))
 
     def _failure_moments(self, k, a, b, s, f):
@@ -557,9 +372,9 @@ class Quadrature:
         for start in range(0, len(s), step):
             at = slice(start, start + step)
             s_u, f_u = (x[at].reshape(-1, *[1] * (k.ndim or 3)) for x in (s, f))
-            top = _log_rising(b + f_u, a + s_u)
-            first = np.exp(top - _log_rising(b + f_u + k, a + s_u))
-            second = np.exp(top - _log_rising(b + f_u + 2 * k, a + s_u))
+            top = log_rising(b + f_u, a + s_u)
+            first = np.exp(top - log_rising(b + f_u + k, a + s_u))
+            second = np.exp(top - log_rising(b + f_u + 2 * k, a + s_u))
             count = self.pairs.count[:, at].T
             mean = mean + np.einsum("ul,u...lji->...lji", count, first)
             var = var + np.einsum("ul,u...lji->...lji", count, second - first * first)
@@ -634,7 +449,7 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
     (0.352, array([0.2 , 0.52]))
     """
     refine = check.whole("refine", refine)
-    pairs = _Pairs.of(s, n)
+    pairs = Pairs.of(s, n)
     single = np.ndim(s) < 2 and np.ndim(n) < 2
 
     def target(eta, lam):
@@ -642,67 +457,5 @@ def quadrature(s, n, *, hyperprior=HYPERPRIOR, refine=1):
         log_b = log_a - eta
         return pairs.loglik(log_a, log_b, lam) + hyperprior.logpdf(log_a, log_b)
 
-    eta, lam, weights = _adaptive_grid(target, *(np.array(SIZE) * refine + 1))
+    eta, lam, weights = adaptive_grid(target, *(np.array(SIZE) * refine + 1))
     return Quadrature(eta, lam, weights, pairs, single)
-
-
-def _adaptive_grid(target, rows, columns):
-    """Nodes eta (L, J, I) and lambda (L, J) that cover the mass of `target`, and their weights.
-
-    Inside one row (one lambda) eta runs over its own range, so that curved ridges are followed.
-    Rows are chosen only once their maxima are known, that is when eta is resolved.
-    """
-    lam = np.linspace(*DOMAIN[0], 25)[None, :]
-    eta = np.broadcast_to(np.linspace(*DOMAIN[1], 49), (1, 25, 49))
-    for _ in range(20):
-        logp = target(eta, lam[..., None])
-        top = logp.max(-1)
-        live = top > top.max(-1, keepdims=True) - CUT
-        wide, *across = _extent(logp, eta)
-        tall, *along = _extent(top, lam)
-        if (wide[live] < 6).any():
-            lam = np.broadcast_to(lam, top.shape)
-        else:
-            done = (tall >= 6).all()
-            new, by_row = (_stretch(*along, rows) if done
-                           else (np.linspace(along[0], along[2], 25, axis=-1), None))
-            place = (new - lam[:, :1]) / (lam[:, 1:2] - lam[:, :1])
-            j = np.clip(np.floor(place).astype(int), 0, lam.shape[1] - 2)
-            near = [(np.take_along_axis(x, j, 1), np.take_along_axis(x, j + 1, 1))
-                    for x in across]
-            across = [np.minimum(*near[0]), np.add(*near[1]) / 2, np.maximum(*near[2])]
-            lam = new
-            if done:
-                break
-        eta = np.linspace(across[0], across[2], 17, axis=-1)
-    eta, by_column = _stretch(*across, columns)
-    logp = target(eta, lam[..., None])
-    weights = (np.exp(logp - logp.max((1, 2), keepdims=True)) * by_column * by_row[..., None])
-    return eta, lam, weights / weights.sum((1, 2), keepdims=True)
-
-
-def _stretch(low, mode, high, count):
-    """`count` nodes from `low` to `high`, densest at `mode`, and their spacings.
-
-    The map is a hyperbolic sine: smooth, so that equal weights in its argument integrate to
-    spectral accuracy.
-    """
-    scale = (high - low) / 8
-    first, last = np.arcsinh((low - mode) / scale), np.arcsinh((high - mode) / scale)
-    x = np.linspace(first, last, count, axis=-1)
-    step = ((last - first) / (count - 1) * scale)[..., None]
-    return mode[..., None] + scale[..., None] * np.sinh(x), step * np.cosh(x)
-
-
-def _extent(logp, x):
-    """Nodes along the last axis within CUT of the top: number, start, mode and end.
-
-    The range has one step to spare at either end.
-    """
-    x = np.broadcast_to(x, logp.shape)
-    keep = logp > logp.max(-1, keepdims=True) - CUT
-    step = x[..., 1] - x[..., 0]
-    end = keep.shape[-1] - 1 - keep[..., ::-1].argmax(-1)
-    first, mode, last = (np.take_along_axis(x, i[..., None], -1)[..., 0]
-                         for i in (keep.argmax(-1), logp.argmax(-1), end))
-    return keep.sum(-1), first - step, mode, last + step

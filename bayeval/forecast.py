@@ -11,6 +11,7 @@ import numpy as np
 from bayeval import _baselines, _bent, _zeroinflated
 from bayeval import _validate as check
 from bayeval import betabinomial as bb
+from bayeval._pairs import Pairs
 from bayeval.distribution import Estimate, laws_of_mixtures
 from bayeval.mixture import BetaMixture
 
@@ -216,7 +217,7 @@ def _posteriors(s, n, method, allowance):
         parts = []
         if fits:
             grid = bb.Quadrature(fits.eta[l:l + 1], fits.lam[l:l + 1], fits.weights[l:l + 1],
-                                 bb._Pairs.of(s_l, n_l))
+                                 Pairs.of(s_l, n_l))
             parts.append((1.0, _bent.BentQuadrature(grid, s_l, n_l, allowance)))
         if method != "bayes":
             parts.append((1.0, _zeroinflated.quadrature(s_l, n_l)))
