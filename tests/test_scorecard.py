@@ -66,6 +66,17 @@ def test_a_verdict_that_changes_needs_a_new_sentence(copy):
         run(copy)
 
 
+@pytest.mark.parametrize("holds", [True, "direction", False])
+def test_the_outcomes_of_the_paper_may_move_verdicts(copy, holds):
+    path = copy / "_build" / "claims.json"
+    measured = json.loads(path.read_text())
+    on_paper = {name: found | {"on": "paper", "holds": holds} for name, found in measured.items()
+                if found["on"] == "twin"}
+    assert "convergence-brumo" in on_paper
+    path.write_text(json.dumps(measured | on_paper))
+    run(copy)
+
+
 def test_a_claim_that_no_page_measures_is_missed(copy):
     path = copy / "_build" / "claims.json"
     measured = json.loads(path.read_text())
