@@ -340,6 +340,9 @@ def counts(
 ):
     """Reduce logs to a small table of successes and trials, which every command reads.
 
+    Attempts that ended in an error stay in a column of their own, so that later commands can still
+    take them for failures.
+
     Example:
 
       bayeval counts logs/*.jsonl --out counts.csv
@@ -349,7 +352,8 @@ def counts(
     table = o.to_frame()
     o.require_binary()
     table = table.rename(columns={"right": "successes", "scored": "trials"})
-    _write_table(out, table[["model", "question", "successes", "trials", "planned"]])
+    table["errors"] = 0 if o.errors == "failed" else o.errored.ravel()
+    _write_table(out, table[["model", "question", "successes", "trials", "planned", "errors"]])
     _say(f"wrote {out}: {len(table)} rows")
 
 
@@ -550,8 +554,8 @@ def _print_report(r):
         _show(console, table)
     if len(r.pairs):
         open_ = r.pairs[~r.pairs["settled"]]
-        console.print(f"{int(r.pairs['settled'].sum())} of {len(r.pairs)} pairs are settled at "
-                      f"probability {facts['probability']:g}; {len(open_)} are open.\n")
+        console.print(f"Pairs settled at probability {facts['probability']:g}: "
+                      f"{int(r.pairs['settled'].sum())} of {len(r.pairs)}.\n")
         if len(open_):
             table = _table("ahead", "behind", "gap", "P, these questions", "P, new questions",
                            title="Open pairs" + (f" (the {SHOWN} surest)" * (len(open_) > SHOWN)))

@@ -32,6 +32,8 @@ __all__ = ["Report", "report"]
 #: Version of the layout of `Report.to_dict`.
 SCHEMA = 1
 PAIRS_PLANNED = 5
+# Models whose scores spread less than this many of their standard deviations are close.
+CLOSE = 2.0
 # Rows of open pairs on a page, letters of a name in a figure.
 PAIRS_SHOWN, LETTERS = 40, 40
 PRIORS = {"learned": "a beta law of difficulty, learned for each model from its own questions",
@@ -237,13 +239,18 @@ def _pairs(o, p, weights, prior, probability, board, notes):
         > board["if_right"][pairs["worse"]].to_numpy()
     doubtful = int((pairs["settled"] & ~pairs["robust"]).sum())
     if doubtful:
-        notes.append(f"{doubtful} of the {int(pairs['settled'].sum())} settled pairs are settled "
-                     "only if missing attempts are missing at random: other outcomes of theirs "
-                     "would turn the order of avg@N")
+        notes.append("pairs settled only if missing attempts are missing at random, since other "
+                     "outcomes of theirs would turn the order of avg@N: "
+                     f"{doubtful} of {int(pairs['settled'].sum())}")
     wrong = float((1 - pairs["probability"][pairs["settled"]]).sum())
     if wrong >= 0.5:
-        notes.append(f"about {wrong:.1f} of the {int(pairs['settled'].sum())} settled pairs are "
-                     "expected to be false: many comparisons were made at once")
+        notes.append("many comparisons were made at once; settled pairs that are expected to be "
+                     f"false: {wrong:.1f} of {int(pairs['settled'].sum())}")
+    spread, noise = np.std(p.mean, ddof=1), np.median(p.sd)
+    if o.n_models > 2 and spread < CLOSE * noise:
+        notes.append(f"the models are close (their scores vary by {number(spread)}, each is known "
+                     f"to {number(noise)}): among nearly equal models some pairs look settled by "
+                     "luck, so pool the models before you claim one")
     return pairs.sort_values(["probability", "gap"], ascending=False, kind="stable") \
         .reset_index(drop=True)[columns]
 
@@ -327,12 +334,16 @@ def _sentence(facts, board, pairs):
     plural = "s" if high != 1 else ""
     text = (f"On {facts['questions']} questions with {attempts} attempt{plural} each, "
             f"{board.index[0]} scored {number(first['score'])} "
-            f"({facts['probability']:.4g} credible interval {number(first['low'])} to "
-            f"{number(first['high'])}; {facts['prior']} prior)")
+            f"({100 * facts['probability']:g}% equal-tailed credible interval "
+            f"{number(first['low'])} to {number(first['high'])}; {facts['prior']} prior)")
     if len(board) > 1:
-        text += (f"; it is the best of {len(board)} models with probability "
-                 f"{probability_text(first['best'])}, and {int(pairs['settled'].sum())} of "
-                 f"{len(pairs)} pairs are settled at {facts['probability']:g}")
+        text += (f"; its rank set is {first['rank_low']} to {first['rank_high']} of {len(board)}, "
+                 f"it is the best with probability {probability_text(first['best'])}, and the "
+                 f"settled pairs at {facts['probability']:g} are {int(pairs['settled'].sum())} of "
+                 f"{len(pairs)}")
+    errored = int(board["errored"].sum())
+    if errored and facts["errors"] == "failed":
+        text += f"; attempts that ended in an error, {errored}, count as failures"
     missing = facts["planned"] - facts["attempts"]
     if missing:
         text += (f"; {missing} of {facts['planned']} planned attempts are missing, which leaves "

@@ -56,6 +56,8 @@ def write_inspect(folder):
     from inspect_ai.scorer import Score, accuracy, match, scorer
     from inspect_ai.solver import solver
 
+    # A shell starts what it runs in the background with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     samples = MemoryDataset([Sample(id=f"q{i}", input="What is 2 + 2?", target="4")
                              for i in range(QUESTIONS)], name="sums")
 

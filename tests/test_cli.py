@@ -59,7 +59,8 @@ def test_report_on_real_data(run, aime, tmp_path):
     data = json.loads(out_json.read_text("utf-8"))
     assert [row["model"] for row in data["board"]] == list(r.board.index)
     assert [row["score"] for row in data["board"]] == r.board["score"].tolist()
-    assert f"{int(r.pairs['settled'].sum())} of {len(r.pairs)} pairs are settled" in out
+    n_settled = int(r.pairs["settled"].sum())
+    assert f"Pairs settled at probability 0.95: {n_settled} of {len(r.pairs)}" in out
     for name in r.board.index:
         assert name in out
     assert " ".join(r.sentence.split()) in " ".join(out.split())
@@ -220,7 +221,15 @@ def test_counts_reduce_logs_and_keep_the_coverage(run, tmp_path):
         a, b = (bv.read(p, quiet=True) for p in (inspect_logs() / "eval", tmp_path / name))
         assert (a.counts == b.counts).all()
         assert (a.planned == b.planned).all()
+        assert (a.errored == b.errored).all()
+        assert a.errored.any()
         assert (a.models, a.questions) == (b.models, b.questions)
+        failed = bv.read(tmp_path / name, errors="failed", quiet=True)
+        assert (failed.n_trials == a.n_trials + a.errored).all()
+        assert (failed.successes == a.successes).all()
+    assert run("counts", inspect_logs() / "eval", "--errors", "failed",
+               "--out", tmp_path / "f.csv")[0] == 0
+    assert (bv.read(tmp_path / "f.csv", quiet=True).counts == failed.counts).all()
 
 
 def test_formulas_in_names_do_not_reach_a_spreadsheet(run, tmp_path):
@@ -336,8 +345,10 @@ def test_ctrl_c_is_clean(tmp_path):
         row = json.dumps({"model": "A", "question": "q", "correct": 1, "text": "x" * 400}) + "\n"
         for _ in range(300):
             file.write(row * 1000)
+    # A shell starts what it runs in the background with interrupts ignored.
     process = subprocess.Popen([*COMMAND, "report", str(big), "--html", str(tmp_path / "r.html")],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     # Interrupted as soon as it reads.
     while process.poll() is None and str(big) not in [
             file.path for file in psutil.Process(process.pid).open_files()]:

@@ -257,6 +257,16 @@ def test_counts_and_splits_give_what_the_attempts_give(tmp_path_factory, frame):
     assert as_cells(bv.readers.combine([quiet(path) for path in paths])) == want
 
 
+@pytest.mark.parametrize(("errors", "message"), [
+    (2, "row 1 has 2 errors, but 1 planned attempts without a score"),
+    (-1, "errors must be"), (0.5, "errors must be"), ("x", "errors must be")])
+def test_errors_of_counts_must_fit(tmp_path, errors, message):
+    path = tmp_path / "counts.csv"
+    path.write_text(f"model,question,successes,trials,planned,errors\nA,1,2,3,4,{errors}\n")
+    with pytest.raises(ValueError, match=message):
+        bv.read(path)
+
+
 def test_parts_are_reduced_on_other_workers_and_combined(tmp_path):
     frame = pd.DataFrame({"model": ["A", "B"] * 60, "question": [1, 2, 3] * 40, "correct": 1,
                           "trial": range(120)})

@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from bs4 import BeautifulSoup
 from conftest import missing
+from made_logs import inspect_logs
 from playwright.sync_api import sync_playwright
 
 import bayeval as bv
@@ -97,6 +98,26 @@ def test_bounds_hold_what_the_missing_attempts_could_be(dirty):
     assert "planned attempts are missing" in r.sentence
 
 
+def test_close_models_are_called_so():
+    """Ten copies of one model, and ten models that differ."""
+    p = np.random.default_rng(1).beta(0.7, 0.7, 30)
+    copies, apart = (bv.simulate.coin_flips(np.clip(p + gap, 0, 1), 4, rng=2)
+                     for gap in (np.zeros((10, 1)), np.linspace(-0.4, 0.4, 10)[:, None]))
+    assert any("the models are close" in note for note in bv.report(copies).notes)
+    assert not any("close" in note for note in bv.report(apart).notes)
+    assert not any("close" in note for note in bv.report(copies.select(
+        models=list(copies.models[:2]))).notes)
+
+
+def test_errors_that_count_as_failures_are_in_the_sentence():
+    logs = inspect_logs() / "eval"
+    missing, failed = (bv.report(bv.read(logs, errors=e, quiet=True))
+                       for e in ("missing", "failed"))
+    assert "attempts that ended in an error, 4, count as failures" in failed.sentence
+    assert "4 of 48 planned attempts are missing" in missing.sentence
+    assert "count as failures" not in missing.sentence
+
+
 def test_a_pair_that_missing_attempts_could_turn_is_called_so():
     """B led by what is gone: its errors could all have been wrong answers."""
     a, b, c = [8] * 20, [6] * 20, [1] * 20
@@ -105,7 +126,7 @@ def test_a_pair_that_missing_attempts_could_turn_is_called_so():
     pairs = bv.report(o).pairs.set_index(["better", "worse"])
     assert pairs["settled"].all()
     assert pairs["robust"].to_dict() == {("B", "A"): False, ("B", "C"): True, ("A", "C"): True}
-    assert any("1 of the 3 settled pairs" in note for note in bv.report(o).notes)
+    assert any("turn the order of avg@N: 1 of 3" in note for note in bv.report(o).notes)
     whole = bv.report(o.missing_as("wrong"))
     assert whole.pairs["robust"].all()
 

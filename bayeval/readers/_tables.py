@@ -24,6 +24,7 @@ ROLES = {
     "trials": (["trials", "n_trials", "n_attempts", "num_samples", "n_samples", "attempts"],
                ["n", "total"]),
     "planned": (["planned", "n_planned"], []),
+    "errors": (["errors", "n_errors"], []),
     "error": (["error", "exception", "errored", "error_message"], []),
     "task": (["benchmark", "dataset", "suite"], []),
 }
@@ -109,7 +110,7 @@ def roles(names, scalar, columns):
                          f"({names[at['successes']]!r}): say which (outcome, or successes and "
                          "trials)")
     drop = {"outcome", "trial", "error"} if counted and "outcome" not in known else \
-        {"successes", "trials", "planned"}
+        {"successes", "trials", "planned", "errors"}
     return {role: i for role, i in at.items() if role not in drop}
 
 
@@ -176,6 +177,13 @@ class _Rows:
             i = int(np.argmax(planned < n))
             raise ValueError(f"row {self.rows + i + 1} has {planned[i]} planned attempts and "
                              f"{n[i]} trials")
+        missing = planned - n
+        errors = check.counts("errors", _as_numbers(batch[self.at["errors"]], "errors")) \
+            if "errors" in self.at else np.zeros_like(n)
+        if (errors > missing).any():
+            i = int(np.argmax(errors > missing))
+            raise ValueError(f"row {self.rows + i + 1} has {errors[i]} errors, but {missing[i]} "
+                             "planned attempts without a score")
         before = len(self.cells)
         self.cells |= set(zip(model.tolist(), question.tolist()))
         if len(self.cells) < before + len(s):
@@ -184,9 +192,10 @@ class _Rows:
         for value, count in ((1.0, s), (0.0, n - s)):
             score = np.full(len(s), self.tally.score(value), dtype=np.int64)
             self.tally.add(model, question, score, count=count)
-        self.unscored += int((planned - n).sum())
-        self.tally.add(model, question, np.full(len(s), UNSCORED, dtype=np.int64),
-                       count=planned - n)
+        for code, count in ((ERRORED, errors), (UNSCORED, missing - errors)):
+            self.tally.add(model, question, np.full(len(s), code, dtype=np.int64), count=count)
+        self.errored += int(errors.sum())
+        self.unscored += int((missing - errors).sum())
 
 
 def _add_wide(tally, path, names, at, shape, batches, repeats, progress):
