@@ -337,7 +337,8 @@ def _sentence(facts, board, pairs):
             f"({100 * facts['probability']:g}% equal-tailed credible interval "
             f"{number(first['low'])} to {number(first['high'])}; {facts['prior']} prior)")
     if len(board) > 1:
-        text += (f"; its rank set is {first['rank_low']} to {first['rank_high']} of {len(board)}, "
+        text += (f"; its rank set is {int(first['rank_low'])} to {int(first['rank_high'])} of "
+                 f"{len(board)}, "
                  f"it is the best with probability {probability_text(first['best'])}, and the "
                  f"settled pairs at {facts['probability']:g} are {int(pairs['settled'].sum())} of "
                  f"{len(pairs)}")
