@@ -36,6 +36,7 @@ def test_claims_and_times_are_collected(small_book):
     }
     (cell,) = json.loads((folder / "timings.json").read_text())["index"]
     assert cell["first_line"] == "import time"
+    assert cell["section"] == "A page"
     assert 0.3 <= cell["seconds"] < 30
     (book.folder / "index.md").write_text(PAGE.replace("VALUE", "43"), encoding="utf-8")
     assert book.build().returncode == 0

@@ -116,7 +116,7 @@ def test_errors_that_count_as_failures_are_in_the_sentence():
     assert "attempts that ended in an error, 4, count as failures" in failed.sentence
     assert "4 of 48 planned attempts are missing" in missing.sentence
     first = missing.board.iloc[0]
-    assert f"its rank set is 1 to {int(first['rank_high'])} of 2, it is the best" in missing.sentence
+    assert f"rank set is 1 to {int(first['rank_high'])} of 2, it is the best" in missing.sentence
     assert "count as failures" not in missing.sentence
 
 

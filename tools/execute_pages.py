@@ -8,6 +8,7 @@ import ast
 import contextlib
 import json
 import os
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -48,8 +49,11 @@ def cached(cache, notebook):
 
 
 def cell_times(notebook):
-    """Seconds and first line of each cell of an executed notebook."""
+    """Seconds, section and first line of each cell of an executed notebook."""
+    section = ""
     for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            section = (re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE) or [section])[-1]
         times = cell.metadata.pop("execution", {})
         if "shell.execute_reply" in times:
             start, end = (
@@ -57,7 +61,11 @@ def cell_times(notebook):
                 for key in ("iopub.status.busy", "shell.execute_reply")
             )
             lines = [line for line in cell.source.splitlines() if line.strip()]
-            yield {"seconds": (end - start).total_seconds(), "first_line": lines[0]}
+            yield {
+                "seconds": (end - start).total_seconds(),
+                "section": section,
+                "first_line": lines[0],
+            }
 
 
 def execute(cache, paths):

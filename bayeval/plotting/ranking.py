@@ -170,7 +170,7 @@ def convergence(trials, taus, *, ax=None):
 
 
 def _table(board, ax):
-    """Axes with one named row a model, best on top; a line a row, as bands would look like tiers."""
+    """Axes with one named row a model, best on top; a line each, as bands would look like tiers."""
     L = len(board)
     ax = axes(ax, figsize=(WIDTH, ROW * L + 1.0))
     rows = np.arange(1, L + 1)
