@@ -115,18 +115,50 @@ def code_cells(page):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def shown(page):
+    """Cells whose code a reader of the page sees, folded or not."""
+    hidden = {"remove-cell", "remove-input"}
+    return [cell for cell in code_cells(page) if hidden.isdisjoint(cell.metadata.get("tags", []))]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_code_fits_the_page(page):
     """A line of visible code is no longer than a window of 1280 pixels shows."""
-    hidden = {"remove-cell", "remove-input"}
-    long = [
-        line
-        for cell in code_cells(page)
-        if hidden.isdisjoint(cell.metadata.get("tags", []))
-        for line in cell.source.splitlines()
-        if len(line) > 88
-    ]
+    long = [line for cell in shown(page) for line in cell.source.splitlines() if len(line) > 88]
     assert long == []
+
+
+def check_names(page, cells, rules):
+    code = "\n\n".join(re.sub(r"^%.*$", "", cell.source, flags=re.MULTILINE) for cell in cells)
+    command = [sys.executable, "-m", "ruff", "check", "--quiet", "--isolated", f"--select={rules}"]
+    command += ["--config", 'builtins = ["display", "get_ipython"]']
+    run = subprocess.run(
+        [*command, "--stdin-filename", f"{page.stem}.py", "-"],
+        input=code,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_shown_code_needs_no_hidden_code(page):
+    """Whoever copies the cells of a page, in their order, has every name that they use."""
+    check_names(page, shown(page), "F821")
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=ids)
+def test_solutions_on_own_data_claim_nothing_of_the_data(page):
+    """Shown cells run on other results: what is claimed of the stand-in is in hidden cells."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    own = re.findall(r"^`{3,}\{exercise\} Your own.*\(any level\)\n:label: (\S+)", text, re.M)
+    assert own
+    for label in own:
+        start = text.index(f"{{solution-start}} {label}\n")
+        solution = text[start : text.index("{solution-end}", start)]
+        cells = re.findall(r"```\{code-cell\} ipython3\n(.*?)```", solution, re.S)
+        assert cells
+        assert not any("assert" in cell for cell in cells if "remove-cell" not in cell)
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=ids)
@@ -142,17 +174,7 @@ def test_exercises_have_solutions(page):
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_cells_are_clean_code(page):
     """No undefined or unused name, no unused import in the cells of a page."""
-    cells = [cell.source for cell in code_cells(page)]
-    code = "\n\n".join(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE) for cell in cells)
-    command = [sys.executable, "-m", "ruff", "check", "--quiet", "--isolated", "--select=F,E9"]
-    command += ["--config", 'builtins = ["display", "get_ipython"]']
-    run = subprocess.run(
-        [*command, "--stdin-filename", f"{page.stem}.py", "-"],
-        input=code,
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+    check_names(page, code_cells(page), "F,E9")
 
 
 def test_no_file_names_a_registry_or_a_path_of_one_machine():
