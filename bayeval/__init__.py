@@ -12,6 +12,7 @@ from bayeval.metrics import (
 )
 from bayeval.multiplicity import discoveries, rank_probabilities, rank_summary, superiority
 from bayeval.outcomes import Outcomes
+from bayeval.pooling import pooled
 from bayeval.posterior import posterior
 from bayeval.priors import Dirichlet, Past
 from bayeval.ranking import compare, convergence_at_n, kendall_tau, leaderboard
@@ -37,6 +38,7 @@ __all__ = [
     "mg_pass_at_k",
     "pass_at_k",
     "pass_hat_k",
+    "pooled",
     "posterior",
     "rank_probabilities",
     "rank_summary",

@@ -250,7 +250,7 @@ def _pairs(o, p, weights, prior, probability, board, notes):
     if o.n_models > 2 and spread < CLOSE * noise:
         notes.append(f"the models are close (their scores vary by {number(spread)}, each is known "
                      f"to {number(noise)}): among nearly equal models some pairs look settled by "
-                     "luck, so pool the models before you claim one")
+                     "luck, so pool the models before you claim one (bayeval.pooled)")
     return pairs.sort_values(["probability", "gap"], ascending=False, kind="stable") \
         .reset_index(drop=True)[columns]
 
