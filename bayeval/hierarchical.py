@@ -43,8 +43,8 @@ def beta_binomial(o, *, pooling="partial", cells=False):
     with mean :math:`\mathrm{expit}(\eta_l)` and concentration :math:`e^{\lambda_l}`. With partial
     pooling
 
-    .. math:: \eta_l \sim N(\bar\eta, \tau_\eta), \qquad
-        \lambda_l \sim N(\bar\lambda, \tau_\lambda),
+    .. math:: \eta_l \sim N(\bar\eta, \sigma_\eta), \qquad
+        \lambda_l \sim N(\bar\lambda, \sigma_\lambda),
 
     and the four parameters of that population are learned too.
 
@@ -108,7 +108,8 @@ def item_response(o, *, centered=True, overdispersed=False):
     r"""Item-response model: the ability of each model less the difficulty of each question.
 
     .. math:: \mathrm{logit}\, p_{lm} = \theta_l - \delta_m, \qquad
-        \theta_l \sim N(\mu, \tau), \qquad \delta_m \sim N(0, \sigma), \quad \sum_m \delta_m = 0.
+        \theta_l \sim N(\bar\theta, \sigma_\theta), \qquad
+        \delta_m \sim N(0, \sigma_\delta), \quad \sum_m \delta_m = 0.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def benchmarks(boards):
     r"""Abilities of models on several benchmarks, correlated across the benchmarks.
 
     .. math:: \mathrm{logit}\, p_{lm} = \theta_{l b(m)} - \delta_m, \qquad
-        \theta_l \sim N(\mu, \mathrm{diag}(\tau)\, R\, \mathrm{diag}(\tau)),
+        \theta_l \sim N(\bar\theta, \mathrm{diag}(\sigma)\, R\, \mathrm{diag}(\sigma)),
 
     where b(m) is the benchmark of question m. A model's results on one benchmark then speak about
     its ability on the others, as far as the learned correlation R says.
@@ -245,10 +246,10 @@ def scaling(boards, size, tokens, *, cells=False):
     benchmark b is :math:`e^{\rho_{lb}}`, and question m departs from it by a factor with mean 1:
 
     .. math::
-        s_{lm} &\sim \mathrm{Poisson}(n_{lm} e^{\rho_{lb}} g_{lm}), \qquad
+        c_{lm} &\sim \mathrm{Poisson}(n_{lm} e^{\rho_{lb}} g_{lm}), \qquad
         g_{lm} \sim \mathrm{Gamma}(r_{lb}, r_{lb}), \\
         \rho_{lb} &\sim N(\beta_{b0} + \beta_{b1} x_l + \beta_{b2} t_l + \beta_{b3} x_l t_l
-        + \beta_{b4} t_l^2, \tau_b), \qquad \log r_{lb} \sim N(\nu_b, \omega_b),
+        + \beta_{b4} t_l^2, \varsigma_b), \qquad \log r_{lb} \sim N(\nu_b, \omega_b),
 
     with :math:`x = \log_{10}(\mathrm{size} / 10^9)` and
     :math:`t = \log_{10}(\mathrm{tokens} / 10^{10})`. The factors of the questions are integrated
