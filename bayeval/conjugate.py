@@ -62,7 +62,7 @@ class DirichletPosterior(Posterior):
         laws = cache(lambda: _Laws(_sums(_score_cumulants, nu, w), M, w.min(), w.max(),
                                    lambda i: _score_law(nu[i], w)))
         return cls(mean=o.per_model(mean / M), sd=o.per_model(np.sqrt(var) / M),
-                   laws=lambda: laws().all, ppf=lambda q: o.per_model(laws().ppf(q)),
+                   laws=lambda: laws().all, quantiles=lambda q: o.per_model(laws().ppf(q)),
                    sampler=lambda n, rng: o.per_model(draw(nu, n, rng, lambda p: p @ w)),
                    models=o.models, nu=nu, outcomes=o, weights=w, other=cache(other))
 
@@ -106,7 +106,7 @@ class DirichletPosterior(Posterior):
         return Estimate(mean=shape(mean.mean(axis=-1)),
                         sd=shape(np.sqrt((sd**2).sum(axis=-1)) / a.shape[1]),
                         laws=lambda: laws().all,
-                        ppf=lambda q: shape(laws().ppf(q).reshape(*mean.shape[:2], -1)),
+                        quantiles=lambda q: shape(laws().ppf(q).reshape(*mean.shape[:2], -1)),
                         sampler=lambda n, rng: shape(sampler(n, rng)), models=self.models,
                         other=cache(other))
 
@@ -129,7 +129,7 @@ def bootstrap(shape, mean, var, low, high, models, sampler):
     return Estimate(mean=shape(center), sd=shape(np.sqrt(total)),
                     laws=cache(lambda: laws_of_mixtures(law, low, high)),
                     sampler=lambda n, rng: shape(sampler(n, rng)), models=models,
-                    ppf=lambda q: shape(low + (high - low) * law.ppf(q)))
+                    quantiles=lambda q: shape(low + (high - low) * law.ppf(q)))
 
 
 # -- moments, laws and draws ---------------------------------------------------------------

@@ -102,7 +102,7 @@ def _estimate(kind, shape, weight, mean, var, draws, models, low, high, **fields
 
     return kind(mean=shape(low + span * mixture.mean), sd=shape(span * mixture.sd),
                 laws=cache(lambda: laws_of_mixtures(mixture, low, high)),
-                ppf=lambda q: shape(low + span * mixture.ppf(q)),
+                quantiles=lambda q: shape(low + span * mixture.ppf(q)),
                 sampler=lambda n, rng: shape(draws(n, rng, False)), models=models,
                 other=cache(other), **fields)
 

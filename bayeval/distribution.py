@@ -63,11 +63,9 @@ class Law:
         """Probability of values up to `x`."""
         return np.interp(x, self.x, self.cdf, left=0.0, right=1.0)
 
-    def ends(self, probability, kind):
-        """Low and high end of the interval: equal tails, or the shortest one."""
+    def shortest(self, probability):
+        """Low and high end of the shortest interval."""
         tail = 1 - probability
-        if kind == "equal-tailed":
-            return self.quantile(tail / 2), self.quantile(1 - tail / 2)
         lower = np.linspace(0, tail, 257)
 
         def width(p):
@@ -220,9 +218,9 @@ class Estimate:
         ``sampler(n, generator)`` returns draws, shape ``mean.shape + (n,)``.
     models : tuple
         Labels along the first axis.
-    ppf : callable, optional
-        ``ppf(q)`` returns quantiles, shape ``mean.shape + q.shape``, where they are known
-        without the laws.
+    quantiles : callable, optional
+        ``quantiles(q)`` returns those at the array `q`, shape ``mean.shape + q.shape``, where
+        they are known without the laws.
     other : callable, optional
         Returns the estimate for the population of questions.
     """
@@ -232,7 +230,7 @@ class Estimate:
     laws: callable
     sampler: callable
     models: tuple
-    ppf: callable = field(default=None, kw_only=True, repr=False)
+    quantiles: callable = field(default=None, kw_only=True, repr=False)
     other: callable = field(default=None, kw_only=True, repr=False)
 
     @property
@@ -250,6 +248,44 @@ class Estimate:
         (0.062, 0.149)
         """
         return self.other() if self.other else self
+
+    def ppf(self, q):
+        """Quantiles: the value below which the quantity is with probability `q`.
+
+        Parameters
+        ----------
+        q : float or array_like of float, shape (Q,)
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        float or ndarray
+            Shape ``mean.shape + q.shape``.
+
+        Raises
+        ------
+        ValueError
+            If `q` is not inside (0, 1).
+
+        Examples
+        --------
+        >>> import bayeval as bv
+        >>> never = bv.posterior(bv.Outcomes.from_counts([0], 20))
+        >>> round(never.ppf(0.95), 3)       # a bound for a question that was never solved
+        0.133
+        """
+        q = check.reals("q", q)
+        if q.ndim > 1 or not ((q > 0) & (q < 1)).all():
+            raise ValueError(f"q must lie strictly between 0 and 1; found {q}")
+        x = self._quantiles(q.ravel()).reshape(np.shape(self.mean) + q.shape)
+        return x if x.ndim else float(x)
+
+    def _quantiles(self, q):
+        """Quantiles at an array, shape ``mean.shape + q.shape``."""
+        if self.quantiles:
+            return self.quantiles(q)
+        x = np.array([law.quantile(q) for law in self.laws()])
+        return x.reshape(np.shape(self.mean) + q.shape)
 
     def interval(self, probability=0.95, *, kind="equal-tailed"):
         """Credible interval.
@@ -283,11 +319,11 @@ class Estimate:
         if kind == "normal":
             z = special.ndtri((1 + probability) / 2)
             low, high = self.mean - z * self.sd, self.mean + z * self.sd
-        elif kind == "equal-tailed" and self.ppf:
-            ends = self.ppf(np.array([(1 - probability) / 2, (1 + probability) / 2]))
+        elif kind == "equal-tailed":
+            ends = self._quantiles(np.array([(1 - probability) / 2, (1 + probability) / 2]))
             low, high = ends[..., 0], ends[..., 1]
         else:
-            ends = np.array([law.ends(probability, kind) for law in self.laws()])
+            ends = np.array([law.shortest(probability) for law in self.laws()])
             low, high = ends[:, 0].reshape(shape), ends[:, 1].reshape(shape)
         if shape == ():
             low, high = float(low), float(high)

@@ -256,7 +256,8 @@ def _from_posteriors(o, k, method, models, population=False):
 
     return Forecast(mean=shape(mixture.mean), sd=shape(mixture.sd),
                     laws=cache(lambda: laws_of_mixtures(mixture)), sampler=sampler,
-                    models=o.models, ppf=lambda q: shape(mixture.ppf(q)), k=k[()], method=method,
+                    models=o.models, quantiles=lambda q: shape(mixture.ppf(q)), k=k[()],
+                    method=method,
                     other=None if population else
                     cache(lambda: _from_posteriors(o, k, method, models, population=True)))
 

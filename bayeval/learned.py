@@ -112,12 +112,12 @@ class LearnedPosterior(Posterior):
 
 def _estimate(kind, mixture, shape, models, sampler, low=0.0, high=1.0, **options):
     """The estimate of low + (high - low) x, x having the law `mixture`."""
-    def ppf(q):
+    def quantiles(q):
         return shape(low + (high - low) * mixture.ppf(q if high >= low else 1 - q))
 
     return kind(mean=shape(low + (high - low) * mixture.mean),
                 sd=shape(abs(high - low) * mixture.sd),
-                laws=cache(lambda: laws_of_mixtures(mixture, low, high)), ppf=ppf,
+                laws=cache(lambda: laws_of_mixtures(mixture, low, high)), quantiles=quantiles,
                 sampler=lambda n, rng: shape(sampler(n, rng)), models=models, **options)
 
 

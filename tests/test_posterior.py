@@ -275,6 +275,27 @@ def test_five_of_five_stays_below_one():
     assert p.interval(kind="normal").kind == "normal"
 
 
+@pytest.mark.parametrize("prior", ["uniform", "learned", bv.Dirichlet(0.5)], ids=str)
+@pytest.mark.parametrize("one", [True, False])
+def test_quantiles_are_the_ends_of_intervals_in_the_shape_of_the_mean(prior, one):
+    o = bv.datasets.load("aime_2025")
+    p = bv.posterior(o.select(models=o.models[0]) if one else o, prior=prior)
+    for estimate in (p, p.population, p.pass_at_k(4), p.pass_at_k([1, 4])):
+        interval, shape = estimate.interval(0.9), np.shape(estimate.mean)
+        both, low = estimate.ppf([0.05, 0.95]), estimate.ppf(0.05)
+        assert both.shape == (*shape, 2)
+        np.testing.assert_allclose(both[..., 0], interval.low, rtol=1e-12)
+        np.testing.assert_allclose(both[..., 1], interval.high, rtol=1e-12)
+        assert np.shape(low) == shape
+        assert isinstance(low, np.ndarray if shape else float)
+
+
+@pytest.mark.parametrize("q", [0, 1, -0.1, float("nan"), [0.5, 1.0], [[0.5]], "x"])
+def test_quantiles_need_a_probability(q):
+    with pytest.raises(ValueError, match="q must"):
+        bv.posterior(bv.Outcomes.from_counts([1], 2)).ppf(q)
+
+
 def test_intervals_say_their_probability_and_kind():
     p = bv.posterior(bv.Outcomes.from_counts([[1, 2], [0, 4]], 4))
     for kind in ("equal-tailed", "hdi", "normal"):
