@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from bayeval.plotting._style import AMBER, BLUE, GRAY, GREEN, ORANGE, PINK, axes
+from bayeval.plotting._style import AMBER, BLUE, GRAY, GREEN, ORANGE, PINK, SKY, axes
 
 __all__ = ["discounts", "gains", "old_and_new", "sensitivity", "worth"]
 
-LOOKS = ((ORANGE, "s"), (BLUE, "o"), (GREEN, "^"), (PINK, "D"), (AMBER, "v"))
+LOOKS = ((ORANGE, "s"), (BLUE, "o"), (GREEN, "^"), (PINK, "D"), (AMBER, "v"), (SKY, "P"))
 
 
 def old_and_new(table, *, axs=None):
@@ -40,7 +40,7 @@ def old_and_new(table, *, axs=None):
             ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
             ax.tick_params(labelsize=9)
         column[0].set_title(f"correlation {r:g}", fontsize=9.5)
-    axs[0, 0].set_ylabel("Kendall's tau")
+    axs[0, 0].set_ylabel(r"Kendall's $\tau_b$")
     axs[1, 0].set_ylabel("error of the score")
     axs[-1, axs.shape[1] // 2].set_xlabel("past attempts D at each question")
     axs[0, -1].figure.legend(*axs[0, 0].get_legend_handles_labels(), loc="outside upper right",

@@ -184,7 +184,7 @@ def bounds(table, *, ax=None):
     ax.plot(table["scored"], rows, "o", mfc="white", mec=ORANGE, mew=1.6, ms=6,
             label="scored attempts only")
     ax.plot(table["truth"], rows, "D", color=BLUE, ms=4.5, label="nothing lost")
-    ax.set(xlim=(0, None), xlabel="share right")
+    ax.set(xlim=(0, None), xlabel="avg@N")
     ax.grid(axis="y", visible=False)
     ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside upper right", fontsize=9)
     return ax
