@@ -196,6 +196,16 @@ def generator(rng):
                          f"found {rng!r}") from None
 
 
+def board(name, p, least):
+    """Return `p` if it is a posterior of at least `least` models, with one entry a model."""
+    if not (hasattr(p, "mean") and hasattr(p, "models")):
+        raise ValueError(f"{name} must be a posterior of several models; found {type(p).__name__}")
+    if np.ndim(p.mean) != 1 or len(p.models) < least:
+        raise ValueError(f"{name} must be a posterior of at least {least} models, with one entry a "
+                         f"model; found shape {np.shape(p.mean)}")
+    return p
+
+
 def outcomes(name, o):
     """Return `o` if it is an Outcomes."""
     if not (hasattr(o, "counts") and hasattr(o, "n_trials")):

@@ -144,9 +144,7 @@ def rank_probabilities(p):
     >>> bv.rank_probabilities(bv.posterior(o)).round(3).loc["A"].tolist()
     [0.643, 0.357, 0.0]
     """
-    if np.ndim(p.mean) != 1 or len(p.models) < 2:
-        raise ValueError("p must be a posterior of at least two models, with one entry a model; "
-                         f"found shape {np.shape(p.mean)}")
+    check.board("p", p, 2)
     mass, below = _on_common_cells(p.laws())
     L = len(mass)
     mass, above = mass.reshape(L, -1), 1 - below.reshape(L, -1)

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from bayeval import _validate as check
+
 # Spreads of the true scores, as shares of the range of a score; each has the same prior weight.
 SPREADS = np.geomspace(0.002, 1, 200)
 
@@ -70,9 +72,7 @@ def pooled(p):
     >>> alone.loc["A", "C"].round(2), together.superiority.loc["A", "C"].round(2)
     (np.float64(0.8), np.float64(0.6))
     """
-    if np.ndim(p.mean) != 1 or len(p.models) < 3:
-        raise ValueError("p must be a posterior of at least three models, with one entry a model; "
-                         f"found shape {np.shape(p.mean)}")
+    check.board("p", p, 3)
     mean, sd = np.asarray(p.mean, dtype=float), np.asarray(p.sd, dtype=float)
     if not (sd > 0).all():
         raise ValueError("p must be uncertain of every model; found a standard deviation of 0 for "

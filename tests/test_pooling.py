@@ -91,8 +91,9 @@ def test_a_rubric_is_pooled_on_its_own_scale():
 
 
 @pytest.mark.parametrize(("p", "message"), [
-    (posterior_of([0.5, 0.6], [0.1, 0.1]), "at least three models"),
-    (SimpleNamespace(mean=0.5, sd=0.1, models=("A",)), "at least three models"),
+    (posterior_of([0.5, 0.6], [0.1, 0.1]), "at least 3 models"),
+    (SimpleNamespace(mean=0.5, sd=0.1, models=("A",)), "at least 3 models"),
+    (None, "p must be a posterior of several models; found NoneType"),
     (posterior_of([0.5, 0.6, 0.7], [0.1, 0.0, 0.1]), "standard deviation of 0 for 'm1'")])
 def test_what_cannot_be_pooled(p, message):
     with pytest.raises(ValueError, match=message):
