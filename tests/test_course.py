@@ -161,6 +161,11 @@ SAY = "from myst_nb import glue\n\n\ndef say(name, text):\n    glue(name, text)"
         ),
         ("x = rng.normal()\nsay('x', x)", "rng.normal()", "x = rng.normal()"),
         ("assert rng.normal() < 9", "rng.normal()", "assert rng.normal() < 9"),
+        (
+            "x = sum(numpy.random.default_rng(2).random(3))\nsay('x', x)",
+            "print(x)",
+            "x = sum(numpy.random.default_rng(2).random(3))",
+        ),
         ("assert rng.normal() < 9", "print(2)", None),
         (
             "def draw():\n    return rng.normal()\n\n\nx = draw()",

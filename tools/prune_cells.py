@@ -56,6 +56,20 @@ def bound_by(node):
     return bound - inner, changed
 
 
+def makes_generator(node):
+    """Whether the value of an expression is a random generator, or a collection of them."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="default_rng") | ast.Name(id="default_rng")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="spawn", value=inner)) | ast.Subscript(value=inner):
+            return makes_generator(inner)
+        case ast.ListComp(elt=inner) | ast.DictComp(value=inner):
+            return makes_generator(inner)
+        case ast.List(elts=inner) | ast.Tuple(elts=inner) | ast.Dict(values=inner):
+            return any(map(makes_generator, inner))
+    return False
+
+
 class Reduced(ast.NodeTransformer):
     """Takes the statements without a use out of a block."""
 
@@ -90,7 +104,7 @@ class Pruner:
                 self.functions.setdefault(n.name, set()).update(globals_of(n))
             elif isinstance(n, IMPORTS):
                 self.modules |= bound_by(n)[0]
-            elif isinstance(n, ast.Assign) and "default_rng" in ast.unparse(n.value):
+            elif isinstance(n, ast.Assign) and makes_generator(n.value):
                 self.generators |= bound_by(n)[0]
         self.gluing = {"glue"}
         for _ in self.functions:
