@@ -92,7 +92,6 @@ def pooled(p):
     noise = inner[:, :, None] + inner[:, None] + loose[..., None] * (
         own[:, :, None] - own[:, None]) ** 2
     better = np.tensordot(weight, special.ndtr(differ / np.sqrt(noise)), 1)
-    np.fill_diagonal(better, 0.5)
     labels = pd.Index(p.models, name="model")
     mu = weight @ drawn
     second = weight @ (drawn**2 + inner + loose * (1 - own) ** 2)
